@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Config, loadConfig } from '../config/load.ts';
+import { configJsonSchema } from '../config/schema.ts';
+import { type Issue, UserError } from '../errors.ts';
+import { serialise } from '../workflow/serialise.ts';
+import { noEntry, orUndefined } from './file-errors.ts';
+import { interruptible } from './interrupt.ts';
+import { type ResolvedSource, resolveSources } from './resolve.ts';
+import { sourceWorkflow } from './source/workflow.ts';
+import { editsOf, stamp, stampOf } from './stamp.ts';
+import { readStatements } from './statements.ts';
+import { applyWrite, type OutputFile, type PlannedFile, planWrite } from './write.ts';
+
+const SCHEMA_FILE = 'oncehook.schema.json';
+
+export interface GenerateOptions {
+  /** As the user named it. Default `oncehook.yaml`. */
+  configFile?: string;
+  /** Compare, and write nothing. */
+  check?: boolean;
+  /** Write over what was edited since. */
+  force?: boolean;
+}
+
+/** One generated file. */
+export interface GeneratedFile {
+  /** Relative to the folder of the config file. */
+  path: string;
+  /** How it stood before: `same` files are left alone, the others are written (not with `check`). */
+  state: PlannedFile['state'];
+  /** The source's id; absent for the schema of the config. */
+  source?: string;
+  /** What was edited since it was generated; empty for nothing. With `force`, that is lost. */
+  edits: string[];
+}
+
+export interface Generated {
+  sources: ResolvedSource[];
+  files: GeneratedFile[];
+  /** True where nothing had to be written. */
+  upToDate: boolean;
+  /** Generated workflow files of this project whose source is no longer in the config. They stay. */
+  leftOver: string[];
+}
+
+/**
+ * Writes the workflow of every source, `<folder>/<source id>.json`, and the JSON Schema of the config beside
+ * the config. All files or none; a file that is the same already is not touched.
+ *
+ * Throws UserError for every issue of the config, for a workflow file that was edited since it was generated
+ * (unless `check` or `force`), for a path outside the config's folder, and for what the disk refuses.
+ */
+export async function generate(options: GenerateOptions = {}): Promise<Generated> {
+  const { configFile = 'oncehook.yaml', check = false, force = false } = options;
+  const config = await loadConfig(configFile);
+  const sources = resolveSources(config);
+  const root = dirname(resolve(configFile));
+  const workflows = workflowFiles(config, sources);
+  const schema = { path: SCHEMA_FILE, content: `${JSON.stringify(configJsonSchema(), null, 2)}\n` };
+  const planned = await planWrite(root, [...workflows, schema]);
+  const files = planned.map((file, index) => describe(file, sources[index]));
+  if (!check) {
+    if (!force) {
+      refuseEdited(files);
+    }
+    await interruptible((signal) => applyWrite(planned, undefined, signal));
+  }
+  return {
+    sources,
+    files,
+    upToDate: files.every(({ state }) => state === 'same'),
+    leftOver: await leftOver(root, config, workflows),
+  };
+}
+
+/** The workflow files of the sources, in their order. */
+export function workflowFiles(config: Pick<Config, 'workflows'>, sources: ResolvedSource[]): OutputFile[] {
+  const statements = readStatements();
+  const generator = version();
+  return sources.map((source) => ({
+    path: join(config.workflows, `${source.id}.json`),
+    content: serialise(
+      stamp(sourceWorkflow(source, statements), { generator, project: source.project, source: source.id }),
+    ),
+  }));
+}
+
+function describe({ path, state, before }: PlannedFile, source: ResolvedSource | undefined): GeneratedFile {
+  if (source === undefined) {
+    return { path, state, edits: [] };
+  }
+  const edits = state === 'changed' && before ? foreignOrEdited(before.bytes.toString(), source) : [];
+  return { path, state, source: source.id, edits };
+}
+
+function foreignOrEdited(text: string, source: ResolvedSource): string[] {
+  const owner = stampOf(text);
+  return owner?.project === source.project && owner.source === source.id
+    ? (editsOf(text) ?? [])
+    : ['everything (it is not what Oncehook generated for this source)'];
+}
+
+function refuseEdited(files: GeneratedFile[]): void {
+  const [first, ...rest] = files
+    .filter(({ edits }) => edits.length > 0)
+    .map(
+      ({ path, edits }): Issue => ({
+        file: path,
+        message: `The file was edited since it was generated: ${edits.join(', ')}.`,
+        remedy: 'Move it away to keep the edits, or write over them with --force.',
+      }),
+    );
+  if (first) {
+    throw new UserError(first, ...rest);
+  }
+}
+
+async function leftOver(root: string, config: Config, current: OutputFile[]): Promise<string[]> {
+  const folder = resolve(root, config.workflows);
+  const names = (await orUndefined(readdir(folder), noEntry)) ?? [];
+  const known = new Set(current.map(({ path }) => basename(path)));
+  const found: string[] = [];
+  for (const name of names.filter((file) => file.endsWith('.json') && !known.has(file)).sort()) {
+    const text = await orUndefined(readFile(join(folder, name), 'utf8'), () => true);
+    if (text !== undefined && stampOf(text)?.project === config.project) {
+      found.push(join(config.workflows, name));
+    }
+  }
+  return found;
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

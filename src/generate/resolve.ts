@@ -1,0 +1,149 @@
+import type { Config, SourceConfig } from '../config/load.ts';
+import { Bug, type Issue, UserError } from '../errors.ts';
+import { oneOf, showPath } from '../input/schema-issues.ts';
+import { type Catalogue, catalogue } from '../providers/load.ts';
+import type { Answer, Provider } from '../providers/schema.ts';
+import type { CompiledSignature } from '../providers/signature.ts';
+import {
+  checkRecipes,
+  checkRetention,
+  checkTolerance,
+  type Report,
+  volatilePaths,
+} from './resolve-checks.ts';
+import { checkSecrets, compileSignature, resolveAddresses, resolveSignature } from './resolve-signature.ts';
+
+/** A row of `webhook_sources`: everything the gate has to know of a source. */
+export interface SourceRow {
+  /** Never changes. */
+  id: string;
+  /** May change; people read it. */
+  name: string;
+  /** The provider's slug. */
+  provider: string;
+  signature: CompiledSignature;
+  /** A recipe's text. */
+  key: string;
+  keyFormat: 'plain' | 'sha256';
+  /** A recipe's text. */
+  type: string | null;
+  /** A recipe's text. */
+  object: string | null;
+  /** Paths into the body, without the leading `body`. */
+  volatile: string[][];
+  /** Null where the signature has no timestamp. */
+  toleranceSeconds: number | null;
+  leaseSeconds: number;
+  maxAttempts: number;
+  retentionDays: number;
+  ack: 'after-claim' | 'after-success';
+  /** By outcome; what is left out keeps its default. */
+  answers: Record<string, Answer>;
+}
+
+/** A source with everything that the generator and the CLI need of it. */
+export interface ResolvedSource extends SourceRow {
+  project: string;
+  /** The name of n8n's Postgres credential. */
+  credential: string;
+  /** The webhook's path in n8n. */
+  path: string;
+  /** For the Webhook node's list; null lets every address in. */
+  addresses: string[] | null;
+  /** Names of environment variables. */
+  secrets: string[];
+  providerFile: Provider;
+}
+
+/**
+ * Joins the configuration with the provider files.
+ * @throws UserError with every issue of all sources at once, each at its line in the configuration.
+ */
+export function resolveSources(config: Config, providers: Catalogue = catalogue): ResolvedSource[] {
+  const issues: Issue[] = [];
+  const resolved = config.sources.map((source) => {
+    const report = reporter(config, source.name, issues);
+    const provider = findProvider(source.provider, providers, report, issues);
+    return provider && resolveSource(config, source, provider, report);
+  });
+  const [first, ...rest] = issues.sort(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+  );
+  if (first) throw new UserError(first, ...rest);
+  return resolved.map((source) => {
+    if (!source) throw new Bug('A source was not resolved, and no issue says why.');
+    return source;
+  });
+}
+
+function reporter(config: Config, name: string, issues: Issue[]): Report {
+  const issue = (path: readonly PropertyKey[], found: Issue): void => {
+    const whole = ['sources', name, ...path];
+    issues.push({ ...config.locate(whole), path: showPath(whole), ...found });
+  };
+  return {
+    issue,
+    at: config,
+    prefix: ['sources', name],
+    add: (found) => issues.push(...found),
+  };
+}
+
+/** A provider file with an error of its own is reported with the others, under its own name. */
+function findProvider(
+  slug: string,
+  providers: Catalogue,
+  report: Report,
+  issues: Issue[],
+): Provider | undefined {
+  const known = providers.list();
+  if (!known.includes(slug)) {
+    report.issue(['provider'], { message: 'This provider is not known.', ...oneOf(slug, known) });
+    return undefined;
+  }
+  try {
+    return providers.load(slug);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    issues.push(...error.issues);
+    return undefined;
+  }
+}
+
+function resolveSource(
+  config: Config,
+  source: SourceConfig,
+  provider: Provider,
+  report: Report,
+): ResolvedSource | undefined {
+  const signature = resolveSignature(source, provider, report);
+  checkRecipes(source, report);
+  checkRetention(source, provider, report);
+  if (!signature) return undefined;
+  checkSecrets(source, signature, report);
+  checkTolerance(source, signature, report);
+  const compiled = compileSignature(signature, source.toleranceSeconds);
+  return {
+    id: source.id,
+    name: source.name,
+    provider: provider.slug,
+    signature: compiled,
+    key: source.key ?? provider.key,
+    keyFormat: source.keyFormat,
+    type: source.type ?? provider.type ?? null,
+    object: source.object ?? provider.object ?? null,
+    volatile: volatilePaths(provider.volatile),
+    toleranceSeconds: compiled.scheme === 'hmac-sha256' ? (compiled.timestamp?.tolerance ?? null) : null,
+    leaseSeconds: source.leaseSeconds,
+    maxAttempts: source.maxAttempts,
+    retentionDays: source.retentionDays,
+    ack: source.ack,
+    answers: { ...provider.answers },
+    project: config.project,
+    credential: config.credential,
+    path: source.path,
+    addresses: resolveAddresses(source, provider, signature, report),
+    secrets: source.secrets,
+    providerFile: provider,
+  };
+}

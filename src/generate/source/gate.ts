@@ -1,0 +1,100 @@
+import type { WorkflowBuilder } from '../../workflow/builder.ts';
+import { extractBase64 } from '../../workflow/nodes/extract-from-file.ts';
+import { IF_FALSE, ifTrue } from '../../workflow/nodes/if.ts';
+import { postgres } from '../../workflow/nodes/postgres.ts';
+import { setText } from '../../workflow/nodes/set.ts';
+import { webhook } from '../../workflow/nodes/webhook.ts';
+import { marker } from '../marker.ts';
+import type { Statements } from '../statements.ts';
+import { answerByOutcome, unavailable } from './answers.ts';
+import { NODE } from './names.ts';
+import type { WorkflowSource } from './types.ts';
+
+/** The origin of this n8n: execution ids repeat from one n8n to the next. */
+export const INSTANCE = `$execution.resumeUrl.split('/', 3).join('/')`;
+
+/** From the request to the question whether its event is new, with an answer for every case but that one. */
+export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statements: Statements): void {
+  const { ids } = builder;
+  builder.add(
+    NODE.webhook,
+    'webhook',
+    webhook({ path: source.path, webhookId: ids.of('webhook-url'), addresses: source.addresses }),
+    marker('webhook', 'Takes the request and keeps its exact bytes.'),
+  );
+  builder.add(
+    NODE.rawBody,
+    'raw-body',
+    extractBase64(),
+    marker('raw-body', 'Turns the exact bytes into text that the next nodes can carry.'),
+  );
+  builder.add(
+    NODE.key,
+    'key',
+    {
+      ...setText({
+        fields: [
+          { id: ids.of('key/source'), name: 'source', value: source.id },
+          { id: ids.of('key/recipe'), name: 'recipe', value: plainText(source.key) },
+        ],
+        // Without the parsed body: the ledger reads the exact one, and n8n would store it once more.
+        keep: ['data', 'headers', 'query', 'executionMode'],
+      }),
+      onError: 'continueErrorOutput',
+    },
+    marker('key', 'Says how an event is named: the recipe of its idempotency key, as plain text.'),
+  );
+  builder.add(
+    NODE.claim,
+    'claim',
+    {
+      ...postgres({
+        query: statements.claim,
+        parameters: [
+          '$json.source ?? null',
+          '$json.data ?? null',
+          'JSON.stringify($json.headers ?? {})',
+          'JSON.stringify($json.query ?? {})',
+          '$json.recipe ?? null',
+          '$json.executionMode ?? null',
+          '$workflow.id',
+          '$execution.id',
+          INSTANCE,
+        ],
+        credential: source.credential,
+      }),
+      onError: 'continueErrorOutput',
+    },
+    marker('claim', 'Asks the ledger whether this event is new, and takes it if so.'),
+  );
+  builder.add(
+    NODE.isNew,
+    'is-new',
+    ifTrue(`={{ $json.outcome === 'new' || $json.outcome === 'reclaimed' }}`, ids.of('is-new/condition')),
+    marker('is-new', 'Lets nothing pass but an event that this run has taken.'),
+  );
+  builder.add(
+    NODE.unavailable,
+    'unavailable',
+    unavailable(),
+    marker('unavailable', 'Asks the sender to try again: the ledger could not be reached.'),
+  );
+  builder.add(
+    NODE.answer,
+    'answer',
+    answerByOutcome(source),
+    marker('answer', 'Answers duplicates, refused and unreadable requests.'),
+  );
+  builder.connect(NODE.webhook, NODE.rawBody);
+  builder.connect(NODE.rawBody, NODE.key);
+  builder.connect(NODE.key, NODE.claim);
+  builder.connectError(NODE.key, NODE.unavailable);
+  builder.connect(NODE.claim, NODE.isNew);
+  builder.connectError(NODE.claim, NODE.unavailable);
+  builder.connect(NODE.isNew, NODE.answer, IF_FALSE);
+}
+
+/** A recipe is never an expression: a line break in front, which means nothing to it, keeps n8n from seeing one. */
+function plainText(recipe: string): string {
+  return recipe.startsWith('=') ? `\n${recipe}` : recipe;
+}

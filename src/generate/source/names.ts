@@ -1,0 +1,30 @@
+/**
+ * The names of the nodes. Expressions and the ledger refer to some of them: `New event?` is where "Mark success"
+ * finds the claim, and a run that failed in `Mark success` has done its work.
+ */
+export const NODE = {
+  webhook: 'Webhook',
+  rawBody: 'Raw body',
+  key: 'Idempotency key',
+  claim: 'Claim event',
+  isNew: 'New event?',
+  acknowledge: 'Acknowledge',
+  answer: 'Answer',
+  unavailable: 'Unavailable',
+  business: 'Your business logic',
+  markSuccess: 'Mark success',
+  replay: 'Replay',
+  claimReplay: 'Claim replay',
+  onFailure: 'On failure',
+  markFailed: 'Mark failed',
+} as const;
+
+/** The names of the sticky notes. */
+export const NOTE = {
+  setUp: 'Set up',
+  gate: 'The gate',
+  business: 'Your part',
+  answer: 'Other answers',
+  replay: 'Replay note',
+  failure: 'Failure note',
+} as const;

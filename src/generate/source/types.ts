@@ -1,0 +1,22 @@
+import type { Provider } from '../../providers/schema.ts';
+
+/** What the workflow of a source is made of: the part of a resolved source that the generator looks at. */
+export interface WorkflowSource {
+  project: string;
+  /** Never changes; begins every key. */
+  id: string;
+  name: string;
+  /** Below `/webhook/`. */
+  path: string;
+  /** The recipe of the key. */
+  key: string;
+  ack: 'after-claim' | 'after-success';
+  leaseSeconds: number;
+  /** Who may send; null means anybody. */
+  addresses: string[] | null;
+  /** What the provider insists on, by outcome. */
+  answers: Record<string, { status?: number; body?: string; content_type?: string }>;
+  /** The name of n8n's credential. */
+  credential: string;
+  providerFile: Pick<Provider, 'name' | 'docs' | 'notes' | 'retry'>;
+}

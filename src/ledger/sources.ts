@@ -1,0 +1,67 @@
+import type pg from 'pg';
+import { readTemplate } from '../templates.ts';
+
+/** One source as `webhook_sources` holds it. The generator's resolved sources have this shape and more. */
+export interface SourceRow {
+  /** Begins every idempotency key of the source; never changes. */
+  id: string;
+  name: string;
+  provider: string;
+  /** Stored as JSON; the functions of the schema read it. */
+  signature: object;
+  /** Recipes. */
+  key: string;
+  keyFormat: 'plain' | 'sha256';
+  type: string | null;
+  object: string | null;
+  /** Paths inside the body, without a leading `body`. */
+  volatile: readonly (readonly string[])[];
+  toleranceSeconds: number | null;
+  leaseSeconds: number;
+  maxAttempts: number;
+  retentionDays: number;
+  ack: 'after-claim' | 'after-success';
+  /** By outcome. */
+  answers: object;
+}
+
+/** What became of one source; sources that were as they should be are not reported. */
+export interface SourceChange {
+  id: string;
+  change: 'added' | 'updated' | 'switched on' | 'switched off';
+  /** The columns whose values changed; for an added source, all of them. */
+  fields: string[];
+}
+
+/**
+ * Writes the configuration's sources into `webhook_sources`, in one statement. Sources that are not among
+ * `rows` are switched off (their deliveries are rejected), never deleted: their events stay and their
+ * settings come back with them.
+ *
+ * Returns what changed, by id. The rows must have been checked: what the table refuses is a Bug of the
+ * caller and arrives as node-postgres's error.
+ */
+export async function syncSources(
+  client: pg.ClientBase,
+  rows: readonly SourceRow[],
+): Promise<SourceChange[]> {
+  const wanted = rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    provider: row.provider,
+    signature: row.signature,
+    key_recipe: row.key,
+    key_format: row.keyFormat,
+    type_recipe: row.type,
+    object_recipe: row.object,
+    volatile: row.volatile,
+    tolerance_seconds: row.toleranceSeconds,
+    lease_seconds: row.leaseSeconds,
+    max_attempts: row.maxAttempts,
+    retention_days: row.retentionDays,
+    ack: row.ack,
+    answers: row.answers,
+  }));
+  const sql = readTemplate('sql/ledger-sync-sources.sql');
+  return (await client.query<SourceChange>(sql, [JSON.stringify(wanted)])).rows;
+}

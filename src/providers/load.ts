@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { UserError } from '../errors.ts';
+import { check, oneOf } from '../input/schema-issues.ts';
+import { parseYaml } from '../input/yaml.ts';
+import { readTemplate, templatePath } from '../templates.ts';
+import { type Provider, providerSchema } from './schema.ts';
+
+/** Where provider files come from; a test brings its own. */
+export interface Catalogue {
+  list(): string[];
+  load(slug: string): Provider;
+}
+
+/** The slugs of the providers that ship with Oncehook, sorted. */
+export function listProviders(): string[] {
+  return readdirSync(templatePath('providers'))
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => file.slice(0, -'.yaml'.length))
+    .sort();
+}
+
+/**
+ * The provider of a slug.
+ * @throws UserError where there is none (with the nearest one and the list), or with every issue of its file.
+ */
+export function loadProvider(slug: string): Provider {
+  const known = listProviders();
+  // Only a listed name becomes part of a path.
+  if (!known.includes(slug))
+    throw new UserError({ message: 'This provider is not known.', ...oneOf(slug, known) });
+  return parseProvider(slug, readTemplate(`providers/${slug}.yaml`), `templates/providers/${slug}.yaml`);
+}
+
+/**
+ * Reads the text of a provider file; `file` names it in errors.
+ * @throws UserError with every issue: file, line, path, expectation.
+ */
+export function parseProvider(slug: string, text: string, file: string): Provider {
+  const yaml = parseYaml(text, file);
+  const result = check(providerSchema, yaml.value, yaml);
+  if ('value' in result) return { ...result.value, slug };
+  const [first, ...rest] = result.issues;
+  throw new UserError(first ?? 'The provider file is not valid.', ...rest);
+}
+
+/** The providers that ship with Oncehook. */
+export const catalogue: Catalogue = { list: listProviders, load: loadProvider };

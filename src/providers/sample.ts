@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { Bug, UserError } from '../errors.ts';
+import { oneOf } from '../input/schema-issues.ts';
+import { parseRecipe, type RecipePart } from './recipe.ts';
+import type { Provider, Sample } from './schema.ts';
+
+/** What a sample is made from. For a source with recipes of its own: `{ ...provider, key, type }`. */
+export type SampleSource = Pick<Provider, 'samples' | 'content_type' | 'key'> & {
+  type?: string | null | undefined;
+};
+
+/** A request without its signature. */
+export interface FreshSample {
+  /** The event type whose sample it is. */
+  type: string;
+  body: Uint8Array;
+  /** Names in lower case; with the content type. */
+  headers: Record<string, string>;
+  query: Record<string, string>;
+}
+
+/**
+ * A provider's sample as a new event: the place that the first alternative of the key's recipe reads gets a value
+ * that holds the nonce. One nonce gives one event, byte for byte. Without `type` the first sample is taken.
+ * @throws UserError where the provider has no sample of that type.
+ */
+export function freshSample(source: SampleSource, type: string | undefined, nonce: string): FreshSample {
+  const [chosen, sample] = pick(source.samples, type);
+  const body = structuredClone(sample.body);
+  const fresh = { body, headers: { ...sample.headers }, query: { ...sample.query } };
+  for (const part of freshParts(source)) freshen(fresh, part, nonce);
+  return {
+    type: chosen,
+    body: encode(fresh.body, source.content_type),
+    headers: { 'content-type': source.content_type, ...fresh.headers },
+    query: fresh.query,
+  };
+}
+
+function pick(samples: Provider['samples'], type: string | undefined): [string, Sample] {
+  const entries = Object.entries(samples);
+  const found = type === undefined ? entries[0] : entries.find(([name]) => name === type);
+  if (found) return found;
+  throw new UserError({
+    message: 'There is no sample of this event type.',
+    ...oneOf(type, Object.keys(samples)),
+  });
+}
+
+/** Of the key's first alternative the placeholders that are no part of the type, or else the last one. */
+function freshParts({ key, type }: SampleSource): RecipePart[] {
+  const placeholders = firstAlternative(key).filter(({ kind }) => kind !== 'text');
+  const kept = (type ? firstAlternative(type) : []).map((part) => JSON.stringify(part));
+  const free = placeholders.filter((part) => !kept.includes(JSON.stringify(part)));
+  // One changed part makes a new key; changing more could break what the sample means.
+  return (free.length > 0 ? free : placeholders).slice(-1);
+}
+
+function firstAlternative(text: string): RecipePart[] {
+  const result = parseRecipe(text);
+  if (!('recipe' in result)) throw new UserError(`The recipe is not valid: ${result.issues[0].message}.`);
+  return result.recipe[0] ?? [];
+}
+
+interface Draft {
+  body: Sample['body'];
+  headers: Record<string, string>;
+  query: Record<string, string>;
+}
+
+function freshen(draft: Draft, part: RecipePart, nonce: string): void {
+  switch (part.kind) {
+    case 'header':
+      draft.headers[part.name] = freshValue(draft.headers[part.name], nonce) as string;
+      return;
+    case 'query':
+      draft.query[part.name] = freshValue(draft.query[part.name], nonce) as string;
+      return;
+    case 'body':
+      if (typeof draft.body === 'string') return;
+      replaceAt(draft.body, part.path, nonce);
+      return;
+    case 'body_sha256':
+      // The whole body is the key: any difference makes a new event.
+      if (typeof draft.body === 'string') draft.body += nonce;
+      else if (Array.isArray(draft.body)) draft.body.push(nonce);
+      else draft.body['oncehook_nonce'] = nonce;
+      return;
+    case 'text':
+      throw new Bug('Literal text of a recipe cannot be freshened.');
+  }
+}
+
+function freshValue(old: unknown, nonce: string): unknown {
+  if (typeof old === 'string' && old !== '') return `${old}_${nonce}`;
+  if (typeof old !== 'number') return nonce;
+  // 13 hexadecimal digits are below 2^53, so that the number survives every JSON parser.
+  return Number.parseInt(createHash('sha256').update(nonce).digest('hex').slice(0, 13), 16);
+}
+
+function replaceAt(body: object, path: string[], nonce: string): void {
+  let current = body as Record<string, unknown>;
+  for (const step of path.slice(0, -1)) {
+    const next = own(current, step);
+    if (typeof next === 'object' && next !== null) current = next as Record<string, unknown>;
+    else {
+      const created: Record<string, unknown> = {};
+      define(current, step, created);
+      current = created;
+    }
+  }
+  const last = path.at(-1) ?? '';
+  define(current, last, freshValue(own(current, last), nonce));
+}
+
+function own(object: Record<string, unknown>, step: string): unknown {
+  return Object.hasOwn(object, step) ? object[step] : undefined;
+}
+
+// A plain assignment to a step named __proto__ would change the prototype and leave the body as it was.
+function define(object: Record<string, unknown>, step: string, value: unknown): void {
+  Object.defineProperty(object, step, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function encode(body: Sample['body'], contentType: string): Uint8Array {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (contentType !== 'application/x-www-form-urlencoded')
+    return new TextEncoder().encode(JSON.stringify(body));
+  const fields = Object.entries(body).map(([name, value]): [string, string] => [name, String(value)]);
+  return new TextEncoder().encode(new URLSearchParams(fields).toString());
+}

@@ -1,0 +1,132 @@
+-- Signatures. Null means: the sender proved to know a live secret. Anything else is why not.
+--
+-- Written with few, large expressions, and without regular expressions on the common path: PL/pgSQL
+-- prepares each expression, and Postgres each regular expression, anew in every transaction, and a
+-- delivery is one transaction.
+
+-- What is signed beside the body: `{timestamp}` and `{header.x}` filled in; NULL where a header is missing.
+CREATE FUNCTION oncehook.fill_signed(template text, stamp text, headers jsonb) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
+DECLARE
+  name text;
+BEGIN
+  FOR name IN SELECT m[1] FROM regexp_matches(template, '\{header\.([^}]+)\}', 'g') AS m LOOP
+    template := replace(template, '{header.' || name || '}', headers ->> name);
+  END LOOP;
+  RETURN replace(template, '{timestamp}', coalesce(stamp, ''));
+END $f$;
+
+-- The values of one name in a header of name=value pairs, in order.
+CREATE FUNCTION oncehook.pair_values(header text, separator text, name text, equals text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
+DECLARE
+  item text;
+  found_values text[] := '{}';
+BEGIN
+  FOREACH item IN ARRAY string_to_array(header, separator) LOOP
+    IF starts_with(btrim(item), name || coalesce(equals, '=')) THEN
+      found_values := found_values || substr(btrim(item), length(name || coalesce(equals, '=')) + 1);
+    END IF;
+  END LOOP;
+  RETURN found_values;
+END $f$;
+
+-- Whether any MAC in the header is that of any live secret: every pair is tried. What is compared is
+-- hashed under a number that the sender cannot know, so that how long it takes tells nothing.
+CREATE FUNCTION oncehook.any_mac(s oncehook.webhook_sources, given text[], message bytea, blind bytea) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $f$
+DECLARE
+  written text;
+BEGIN
+  FOREACH written IN ARRAY given[:32] LOOP
+    FOR i IN 1 .. cardinality(s.inner_pads) LOOP
+      IF sha256(blind || convert_to(CASE WHEN s.signature ->> 'encoding' = 'hex' THEN lower(written) ELSE written END, 'UTF8'))
+          = sha256(blind || convert_to(encode(sha256(s.outer_pads[i] || sha256(s.inner_pads[i] || message)), s.signature ->> 'encoding'), 'UTF8')) THEN
+        RETURN true;
+      END IF;
+    END LOOP;
+  END LOOP;
+  RETURN false;
+END $f$;
+
+-- A header that holds the secret itself, after an optional prefix such as `Bearer `. Hashes are compared.
+CREATE FUNCTION oncehook.verify_token(s oncehook.webhook_sources, header text) RETURNS text
+LANGUAGE plpgsql STABLE AS $f$
+DECLARE
+  prefix text := coalesce(s.signature ->> 'prefix', '');
+BEGIN
+  IF coalesce(header, '') = '' THEN
+    RETURN 'token missing';
+  END IF;
+  PERFORM FROM oncehook.webhook_secrets k
+    WHERE k.source_id = s.id AND k.retired_at IS NULL AND starts_with(header, prefix)
+      AND k.digest = sha256(convert_to(substr(header, length(prefix) + 1), 'UTF8'));
+  RETURN CASE WHEN NOT FOUND THEN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'token wrong' END END;
+END $f$;
+
+-- `s.signature` is the part of that name of the provider's file, `headers` have lower-case names, `at` is
+-- the time to measure a timestamp's age by. Several signatures in one header, and several live secrets:
+-- any pair may match. A source without a live secret refuses; nothing is accepted because a check could
+-- not be made. Schemes: none; token (the header holds the secret); hmac-sha256 over
+-- signed_before ‖ body ‖ signed_after.
+CREATE FUNCTION oncehook.verify_fully(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamptz) RETURNS text
+LANGUAGE plpgsql STABLE AS $f$
+DECLARE
+  header text := headers ->> (s.signature ->> 'header');
+  separator text := s.signature #>> '{pairs,separator}';
+  stamp text := CASE WHEN s.signature #> '{timestamp,pair}' IS NOT NULL
+      THEN (oncehook.pair_values(header, separator, s.signature #>> '{timestamp,pair}', s.signature #>> '{pairs,equals}'))[1]
+    ELSE headers ->> (s.signature #>> '{timestamp,header}') END;
+  given text[];
+  message bytea;
+BEGIN
+  IF s.signature ->> 'scheme' <> 'hmac-sha256' THEN
+    RETURN CASE s.signature ->> 'scheme'
+      WHEN 'none' THEN NULL
+      WHEN 'token' THEN oncehook.verify_token(s, header)
+      ELSE 'signature scheme unknown' END;
+  ELSIF coalesce(header, '') = '' THEN
+    RETURN 'signature missing';
+  ELSIF s.signature ? 'timestamp' AND (coalesce(stamp, '') = '' OR length(stamp) > 15 OR translate(stamp, '0123456789', '') <> '') THEN
+    RETURN 'signature without a timestamp';
+  END IF;
+  given := CASE WHEN separator IS NOT NULL THEN oncehook.pair_values(header, separator, s.signature #>> '{pairs,name}', s.signature #>> '{pairs,equals}')
+    WHEN starts_with(header, coalesce(s.signature ->> 'prefix', '')) THEN ARRAY[btrim(substr(header, length(coalesce(s.signature ->> 'prefix', '')) + 1))]
+    ELSE '{}' END;
+  message := convert_to(CASE WHEN strpos(s.signed_before, '{') = 0 THEN s.signed_before
+      ELSE oncehook.fill_signed(s.signed_before, stamp, headers) END, 'UTF8')
+    || body || convert_to(CASE WHEN strpos(s.signed_after, '{') = 0 THEN s.signed_after
+      ELSE oncehook.fill_signed(s.signed_after, stamp, headers) END, 'UTF8');
+  IF message IS NULL OR NOT oncehook.any_mac(s, given, message, uuid_send(gen_random_uuid())) THEN
+    RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
+  END IF;
+  -- Past only, unless the provider's rule refuses the future too.
+  RETURN CASE WHEN stamp IS NULL OR s.tolerance_seconds IS NULL THEN NULL
+    WHEN abs(date_part('epoch', at) - stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END)
+        > s.tolerance_seconds
+      AND (s.signature #>> '{timestamp,future}' = 'refuse'
+        OR date_part('epoch', at) > stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END)
+    THEN 'signature expired' END;
+END $f$;
+
+-- The same, with the usual case in one expression: one MAC, of the newest secret, in its right place and
+-- in time. Whatever is not so, right or wrong, is looked at fully. (Compared as hashes under the key.)
+CREATE FUNCTION oncehook.verify(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamptz) RETURNS text
+LANGUAGE plpgsql STABLE AS $f$
+DECLARE
+  header text := s.header_separator || (headers ->> (s.signature ->> 'header'));
+  stamp text := split_part(split_part(header, s.stamp_lead, 2), s.header_separator, 1);
+BEGIN
+  IF (CASE WHEN s.tolerance_seconds IS NULL THEN NOT s.signature ? 'timestamp'
+      WHEN translate(stamp, '0123456789', '') = '' AND length(stamp) BETWEEN 1 AND 10 AND s.signature #>> '{timestamp,unit}' = 's'
+      THEN date_part('epoch', at) - stamp::float8 BETWEEN 0 AND s.tolerance_seconds END)
+    AND sha256(s.outer_pads[1] || convert_to(split_part(split_part(header, s.mac_lead, 2), s.header_separator, 1), 'UTF8'))
+      = sha256(s.outer_pads[1] || convert_to(encode(sha256(s.outer_pads[1] || sha256(s.inner_pads[1]
+          || convert_to(replace(s.signed_before, '{timestamp}', stamp), 'UTF8') || body || convert_to(s.signed_after, 'UTF8')
+        )), s.signature ->> 'encoding'), 'UTF8'))
+    AND s.signature ->> 'scheme' = 'hmac-sha256'
+  THEN
+    RETURN NULL;
+  END IF;
+  RETURN oncehook.verify_fully(s, headers, body, at);
+END $f$;

@@ -1,0 +1,21 @@
+-- What n8n's role may do, and nothing else. Run after every migration, by the schema's owner; repeatable.
+REVOKE ALL ON ALL TABLES IN SCHEMA oncehook FROM PUBLIC, oncehook_n8n;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA oncehook FROM PUBLIC, oncehook_n8n;
+REVOKE ALL ON SCHEMA oncehook FROM PUBLIC, oncehook_n8n;
+GRANT USAGE ON SCHEMA oncehook TO oncehook_n8n;
+
+-- The four statements in the workflow's nodes.
+GRANT EXECUTE ON FUNCTION
+  oncehook.receive(text, text, text, text, text, text),
+  oncehook.report(oncehook.delivery, bigint, int),
+  oncehook.finish(text, text),
+  oncehook.fail(text, text, text, text, text, text),
+  oncehook.replay(text, text, text, text, text)
+  TO oncehook_n8n;
+
+-- The columns that the visible INSERT … ON CONFLICT writes. Bodies, headers, payloads: written, never read.
+GRANT INSERT (idempotency_key, source, event_type, external_id, object_id, content_type, headers, query, body, body_sha256, payload,
+    claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance),
+  UPDATE (status, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance),
+  SELECT (id, idempotency_key, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance)
+  ON oncehook.webhook_events TO oncehook_n8n;

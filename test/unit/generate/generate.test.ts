@@ -1,0 +1,195 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { UserError } from '../../../src/errors.ts';
+import { generate } from '../../../src/generate/generate.ts';
+import { configText, RAW } from './sources.ts';
+
+let root = '';
+let configFile = '';
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'oncehook-generate-'));
+  configFile = join(root, 'oncehook.yaml');
+  await configure(RAW);
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+function configure(sources: Record<string, Record<string, unknown>>, more = {}): Promise<void> {
+  return writeFile(configFile, configText(sources, more));
+}
+
+const read = (path: string) => readFile(join(root, path), 'utf8');
+const states = ({ files }: Awaited<ReturnType<typeof generate>>) =>
+  Object.fromEntries(files.map(({ path, state }) => [path, state]));
+
+describe('generate', () => {
+  test('writes a workflow a source and the schema, then finds everything up to date', async () => {
+    const first = await generate({ configFile });
+    expect(states(first)).toEqual({
+      'workflows/stripe.json': 'new',
+      'workflows/yookassa.json': 'new',
+      'workflows/custom.json': 'new',
+      'oncehook.schema.json': 'new',
+    });
+    expect((await readdir(root)).sort()).toEqual(['oncehook.schema.json', 'oncehook.yaml', 'workflows']);
+    expect(JSON.parse(await read('oncehook.schema.json'))).toMatchObject({ type: 'object' });
+    expect(await generate({ configFile })).toMatchObject({ upToDate: true });
+  });
+
+  test('writes the same bytes in another folder', async () => {
+    await generate({ configFile });
+    const before = await read('workflows/stripe.json');
+    await configure(RAW, { workflows: 'n8n/made' });
+    await generate({ configFile });
+    expect(await read('n8n/made/stripe.json')).toBe(before);
+  });
+
+  test('with check writes nothing', async () => {
+    const result = await generate({ configFile, check: true });
+    expect(result.upToDate).toBe(false);
+    expect(await readdir(root)).toEqual(['oncehook.yaml']);
+  });
+
+  test('writes only what the config changed', async () => {
+    await generate({ configFile });
+    await configure({ ...RAW, stripe: { ...RAW.stripe, lease: '1h' } });
+    expect(states(await generate({ configFile }))).toEqual({
+      'workflows/stripe.json': 'changed',
+      'workflows/yookassa.json': 'same',
+      'workflows/custom.json': 'same',
+      'oncehook.schema.json': 'same',
+    });
+  });
+
+  test('keeps file and ids of a renamed source', async () => {
+    await generate({ configFile });
+    const { id } = JSON.parse(await read('workflows/stripe.json')) as { id: string };
+    const { stripe, ...others } = RAW;
+    await configure({ ...others, 'stripe-eu': { ...stripe, id: 'stripe' } });
+    const result = await generate({ configFile });
+    expect(result.leftOver).toEqual([]);
+    expect(JSON.parse(await read('workflows/stripe.json'))).toMatchObject({
+      id,
+      name: 'stripe-eu (Oncehook)',
+    });
+  });
+
+  test('reports the file of a source that left, and leaves it and other files alone', async () => {
+    await generate({ configFile });
+    await writeFile(join(root, 'workflows/mine.json'), '{"name":"mine"}');
+    await configure({ stripe: RAW.stripe });
+    const { leftOver } = await generate({ configFile });
+    expect(leftOver).toEqual(['workflows/custom.json', 'workflows/yookassa.json']);
+    expect((await readdir(join(root, 'workflows'))).length).toBe(4);
+  });
+
+  test('writes nothing where the config has an issue', async () => {
+    await configure({ ...RAW, more: { provider: 'nobody' } });
+    await expect(generate({ configFile })).rejects.toThrow(UserError);
+    expect(await readdir(root)).toEqual(['oncehook.yaml']);
+  });
+
+  test('refuses a folder outside that of the config', async () => {
+    await configure(RAW, { workflows: '../elsewhere' });
+    await expect(generate({ configFile })).rejects.toThrow(UserError);
+  });
+
+  test('says in words that the disk refuses', async () => {
+    await writeFile(join(root, 'workflows'), 'a file');
+    await expect(generate({ configFile })).rejects.toThrow(UserError);
+    expect(await read('workflows')).toBe('a file');
+  });
+
+  test.skipIf(process.getuid?.() === 0)('says that it has no right to write', async () => {
+    await mkdir(join(root, 'workflows'));
+    await chmod(join(root, 'workflows'), 0o500);
+    await expect(generate({ configFile })).rejects.toThrow(UserError);
+  });
+});
+
+describe('a workflow file that was edited', () => {
+  const edit = async (from: string, to: string) => {
+    await generate({ configFile });
+    const text = await read('workflows/stripe.json');
+    await writeFile(join(root, 'workflows/stripe.json'), text.replace(from, to));
+    await configure({
+      ...RAW,
+      stripe: { ...RAW.stripe, lease: '1h' },
+      custom: { ...RAW.custom, lease: '1h' },
+    });
+  };
+
+  test('is not written over, nor is any other file, and the node is named', async () => {
+    await edit('"maxTries": 5', '"maxTries": 2');
+    const before = [await read('workflows/stripe.json'), await read('workflows/custom.json')];
+    const refusal = generate({ configFile });
+    await expect(refusal).rejects.toThrow(UserError);
+    await expect(refusal).rejects.toThrow(/workflows\/stripe\.json.*Mark success/);
+    expect([await read('workflows/stripe.json'), await read('workflows/custom.json')]).toEqual(before);
+  });
+
+  test('is reported by check', async () => {
+    await edit('"maxTries": 5', '"maxTries": 2');
+    const { files } = await generate({ configFile, check: true });
+    expect(files.find(({ source }) => source === 'stripe')?.edits).toEqual(['"Mark success"']);
+    expect(files.find(({ source }) => source === 'custom')?.edits).toEqual([]);
+  });
+
+  test('is written over by force', async () => {
+    await edit('"maxTries": 5', '"maxTries": 2');
+    await generate({ configFile, force: true });
+    expect(await generate({ configFile })).toMatchObject({ upToDate: true });
+  });
+
+  test('is written over where only its spacing changed', async () => {
+    await edit('"active": false', '"active":    false');
+    expect(states(await generate({ configFile }))['workflows/stripe.json']).toBe('changed');
+  });
+
+  test.each(['', 'not JSON', '{"name":"mine","nodes":[]}'])(
+    'is one that somebody else wrote: %j',
+    async (text) => {
+      await mkdir(join(root, 'workflows'));
+      await writeFile(join(root, 'workflows/stripe.json'), text);
+      await expect(generate({ configFile })).rejects.toThrow(UserError);
+      expect(await read('workflows/stripe.json')).toBe(text);
+    },
+  );
+
+  test('is one of another source or project', async () => {
+    await generate({ configFile });
+    await configure(RAW, { project: 'other' });
+    await expect(generate({ configFile })).rejects.toThrow(UserError);
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('in the middle of the work lets it clean up, and then ends the process by that signal', async () => {
+    const module = fileURLToPath(new URL('../../../src/generate/interrupt.ts', import.meta.url));
+    const script = `
+      import { interruptible } from ${JSON.stringify(module)};
+      const timer = setInterval(() => {}, 1000);
+      await interruptible((signal) => new Promise((_, reject) => {
+        signal.addEventListener('abort', () => { clearInterval(timer); console.log('cleaned'); reject(signal.reason); });
+        console.log('working');
+      })).catch(() => {});
+      setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script]);
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output === 'working\n') {
+        child.kill('SIGINT');
+      }
+    });
+    const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    expect(signal).toBe('SIGINT');
+    expect(output).toBe('working\ncleaned\n');
+  });
+});

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config/load.ts';
+import { UserError } from '../../src/errors.ts';
+import { resolveSources } from '../../src/generate/resolve.ts';
+import { catalogue, loadProvider } from '../../src/providers/load.ts';
+import { issuesOf } from './config/issues.ts';
+
+const resolve = (sources: string) =>
+  resolveSources(parseConfig(`project: a\nsources:\n${sources}`, 'c.yaml'));
+const one = (source: string) => resolve(`  s: { ${source} }\n`)[0];
+
+describe('resolving', () => {
+  it('takes the starter configuration', () => {
+    const file = new URL('../../oncehook.yaml', import.meta.url);
+    const sources = resolveSources(parseConfig(readFileSync(file, 'utf8'), 'oncehook.yaml'));
+    expect(sources.map(({ id, signature }) => [id, signature.scheme])).toEqual([
+      ['stripe', 'hmac-sha256'],
+      ['yookassa', 'none'],
+      ['shop', 'hmac-sha256'],
+    ]);
+  });
+
+  it('joins the provider file and the configuration', () => {
+    const { providerFile, ...row } = one('provider: stripe, id: old, secrets: [A, B], tolerance: 10m') ?? {};
+    expect(providerFile).toEqual(loadProvider('stripe'));
+    expect(row).toEqual({
+      ...{
+        id: 'old',
+        name: 's',
+        provider: 'stripe',
+        project: 'a',
+        credential: 'Oncehook Postgres',
+        path: 's',
+      },
+      signature: {
+        ...{ scheme: 'hmac-sha256', header: 'stripe-signature', pairs: { separator: ',', name: 'v1' } },
+        ...{ encoding: 'hex', secret_encoding: 'utf8', signed: ['{timestamp}', '.', '{body}'] },
+        timestamp: { pair: 't', unit: 's', tolerance: 600, future: 'accept' },
+      },
+      ...{ key: '{body.id}', keyFormat: 'plain', type: '{body.type}', object: '{body.data.object.id}' },
+      volatile: [['pending_webhooks']],
+      ...{ toleranceSeconds: 600, leaseSeconds: 900, maxAttempts: 8, retentionDays: 90, ack: 'after-claim' },
+      ...{ answers: {}, addresses: null, secrets: ['A', 'B'] },
+    });
+  });
+
+  it('lets the configuration replace recipes and addresses', () => {
+    const own = one(
+      'provider: yookassa, key: "{body.x}", type: "{body.y}", object: "{body.z}", addresses: [192.0.2.1]',
+    );
+    expect(own).toMatchObject({
+      key: '{body.x}',
+      type: '{body.y}',
+      object: '{body.z}',
+      addresses: ['192.0.2.1'],
+    });
+    expect(one('provider: yookassa, addresses: any')?.addresses).toBeNull();
+    expect(one('provider: yookassa')?.addresses).toContain('2a02:5180::/32');
+  });
+
+  it.each([
+    [
+      'single settings',
+      '{ header: X-Shop, encoding: base64 }',
+      { scheme: 'hmac-sha256', header: 'x-shop', signed: ['{body}'] },
+    ],
+    ['another scheme', '{ scheme: token, header: x-token }', { scheme: 'token', header: 'x-token' }],
+    [
+      'a time',
+      '{ signed: "{timestamp}.{body}", timestamp: { header: x-time } }',
+      { signed: ['{timestamp}', '.', '{body}'] },
+    ],
+  ])('lets a sender of one’s own change %s of the signature', (_case, signature, expected) => {
+    expect(one(`provider: custom, secrets: [A], signature: ${signature}`)?.signature).toMatchObject(expected);
+  });
+
+  it('has no tolerance without a time', () => {
+    expect(one('provider: custom, secrets: [A]')?.toleranceSeconds).toBeNull();
+  });
+
+  it('gives the same rows for the same input', () => {
+    expect(one('provider: custom, secrets: [A]')).toEqual(one('provider: custom, secrets: [A]'));
+  });
+});
+
+describe('a source is refused', () => {
+  it.each([
+    ['for an unknown provider', 'provider: strpe', 'provider'],
+    ['for a provider that is a path', 'provider: ../providers/stripe', 'provider'],
+    ['for a signature without a secret', 'provider: stripe', 'secrets'],
+    ['for secrets without a signature', 'provider: yookassa, secrets: [A]', 'secrets'],
+    ['for neither signature nor addresses', 'provider: custom, signature: { scheme: none }', 'addresses'],
+    ['for a retention below the resend', 'provider: stripe, secrets: [A], retention: 29d', 'retention'],
+    ['for a signature that is not open', 'provider: yookassa, signature: { scheme: none }', 'signature'],
+    ['for a tolerance without a time', 'provider: custom, secrets: [A], tolerance: 5m', 'tolerance'],
+    ['for an unknown scheme', 'provider: custom, secrets: [A], signature: { scheme: x }', 'signature.scheme'],
+    ['for an unknown setting', 'provider: custom, secrets: [A], signature: { heder: x }', 'signature.heder'],
+    [
+      'for a setting of the wrong kind',
+      'provider: custom, secrets: [A], signature: { prefix: 5 }',
+      'signature.prefix',
+    ],
+    [
+      'for a time without a rule',
+      'provider: custom, secrets: [A], signature: { signed: "{timestamp}{body}" }',
+      'signature.signed',
+    ],
+    ['for a malformed key', 'provider: custom, secrets: [A], key: "{body.id"', 'key'],
+    ['for a malformed type', 'provider: custom, secrets: [A], type: "{bdy.id}"', 'type'],
+    ['for a constant object', 'provider: custom, secrets: [A], object: order', 'object'],
+  ])('%s', (_case, source, path) => {
+    expect(issuesOf(() => one(source))).toEqual([
+      expect.objectContaining({
+        file: 'c.yaml',
+        line: 3,
+        path: `sources.s.${path}`,
+        remedy: expect.any(String),
+      }),
+    ]);
+  });
+
+  it('with the nearest provider', () => {
+    expect(issuesOf(() => one('provider: Yoo-Kassa'))[0]?.remedy).toContain('yookassa');
+  });
+
+  it('with the reason for a longer retention', () => {
+    expect(issuesOf(() => one('provider: stripe, secrets: [A], retention: 3d'))[0]?.expected).toContain(
+      '30d',
+    );
+    expect(one('provider: stripe, secrets: [A], retention: 30d')?.retentionDays).toBe(30);
+  });
+
+  it('with all others at once, each malformed line of a recipe at its own line', () => {
+    const issues = issuesOf(() =>
+      resolve(`  a: { provider: nobody }
+  b:
+    provider: custom
+    key: |  # the key
+
+      {body.id}
+        {body.a}{body.b}
+      {body.c
+    type: "{x}"
+`),
+    );
+    expect(issues.map(({ path, line, column }) => [path, line, column])).toEqual([
+      ['sources.a.provider', 3, 18],
+      ['sources.b.secrets', 4, 3],
+      ['sources.b.key', 9, 17],
+      ['sources.b.key', 10, 14],
+      ['sources.b.type', 11, 11],
+    ]);
+  });
+
+  it('with what is wrong in a provider file itself', () => {
+    const broken = {
+      ...catalogue,
+      load: () => {
+        throw new UserError({ file: 'p.yaml', line: 7, message: 'broken' });
+      },
+    };
+    const config = parseConfig('project: a\nsources:\n  s: { provider: stripe }\n', 'c.yaml');
+    expect(issuesOf(() => resolveSources(config, broken))).toEqual([
+      expect.objectContaining({ file: 'p.yaml', line: 7 }),
+    ]);
+  });
+});

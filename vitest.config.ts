@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+const project = (name: string, extra: object = {}) => ({
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...extra },
+});
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/reporter.ts'],
+    projects: [
+      project('unit'),
+      project('postgres', { globalSetup: './test/postgres/setup.ts', testTimeout: 60_000, hookTimeout: 60_000 }),
+      project('n8n', {
+        globalSetup: './test/n8n/setup.ts',
+        testTimeout: 180_000,
+        hookTimeout: 600_000,
+        fileParallelism: false,
+      }),
+      project('package', { testTimeout: 300_000, hookTimeout: 300_000 }),
+    ],
+  },
+});
