@@ -3,7 +3,7 @@ import { addressSchema } from '../input/addresses.ts';
 import { durationBetween } from '../input/duration.ts';
 import { environmentName } from './env.ts';
 
-const word = z.string().regex(/^[a-z0-9-]{1,40}$/, '1 to 40 of a-z, 0-9 and the dash');
+const word = z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, '1 to 40 of a-z, 0-9 and the dash, the first one no dash');
 
 const webhookPath = z
   .string()
@@ -20,7 +20,7 @@ const source = z
     id: word
       .describe("The source's lasting id. Default: its name; to rename a source, keep its old name here.")
       .exactOptional(),
-    provider: z.string().describe('Who sends: a slug of the catalogue (`oncehook providers`).'),
+    provider: z.string().describe('Who sends: the name of a file in templates/providers, without .yaml.'),
     path: webhookPath.describe("The webhook's path in n8n. Default: the source's name.").exactOptional(),
     secrets: z
       .array(environmentName)

@@ -130,3 +130,14 @@ BEGIN
   END IF;
   RETURN oncehook.verify_fully(s, headers, body, at);
 END $f$;
+
+-- The same by the source's id, for callers that do not hold its row.
+CREATE FUNCTION oncehook.verify(source text, headers jsonb, body bytea, at timestamptz) RETURNS text
+LANGUAGE plpgsql STABLE AS $f$
+#variable_conflict use_variable
+DECLARE
+  s oncehook.webhook_sources;
+BEGIN
+  SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
+  RETURN CASE WHEN s.id IS NULL THEN 'source unknown' ELSE oncehook.verify(s, headers, body, at) END;
+END $f$;

@@ -118,6 +118,12 @@ BEGIN
       mode := set_config('synchronous_commit', CASE WHEN token IS NULL THEN 'off' ELSE 'on' END, true);
     END IF;
   END IF;
+  IF token IS NULL AND taken_sha = sha THEN
+    -- The common duplicate: nothing of it is needed any more but who sent it.
+    RETURN ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL, NULL, NULL, NULL,
+      left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
+      taken_id, taken_status, taken_sha, NULL, s.ack, s.answers)::oncehook.delivery;
+  END IF;
   IF token IS NOT NULL OR value IS NULL THEN
     type := CASE WHEN s.type_plan IS NULL THEN NULL
       WHEN NOT mended AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512)
@@ -140,7 +146,7 @@ BEGIN
     head ->> 'content-type', head, params, raw, sha, payload, content,
     token, CASE WHEN token IS NOT NULL THEN sha256(convert_to(token, 'UTF8')) END, now() + s.lease,
     -- The address that a proxy added last; without a proxy n8n tells none.
-    left(coalesce(head ->> 'x-real-ip', substring(head ->> 'x-forwarded-for' from '[^, ]+$')), 64),
+    left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
     taken_id, taken_status, taken_sha, s.volatile, s.ack, s.answers)::oncehook.delivery;
 END $f$;
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAll } from '../../src/n8n/connection.ts';
+import { awaitLive } from '../../src/n8n/probe.ts';
 import type { StoredWorkflow } from '../../src/n8n/workflows.ts';
 import { type OwnN8n, startOwnN8n } from './harness/own.ts';
 import type { ImportWay, Request, TestSource } from './harness/source.ts';
@@ -59,6 +60,7 @@ test('after an import by command alone n8n has it unpublished, and a restart tak
   expect(await workflows()).toMatchObject([{ id: shop.workflow.id, active: false }]);
   await own.n8n.stop();
   await own.n8n.start();
+  await awaitLive(own.account.url, shop.resolved.path, false);
   expect(await shop.deliver(known)).toMatchObject({ status: 404, outcome: undefined });
   await shop.publish();
   await expectWorking();

@@ -48,7 +48,7 @@ describe.each(CASES)('$name, $ack', ({ name, raw, ack }) => {
   });
 });
 
-const word = fc.stringMatching(/^[a-z0-9-]{1,40}$/);
+const word = fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,39}$/);
 const text = fc.string({ minLength: 1, maxLength: 60 });
 const addresses = fc.option(fc.uniqueArray(fc.ipV4(), { minLength: 1, maxLength: 40 }), { nil: undefined });
 
