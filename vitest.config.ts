@@ -9,7 +9,11 @@ export default defineConfig({
     reporters: ['default', './test/reporter.ts'],
     projects: [
       project('unit'),
-      project('postgres', { globalSetup: './test/postgres/setup.ts', testTimeout: 60_000, hookTimeout: 60_000 }),
+      project('postgres', {
+        globalSetup: './test/postgres/setup.ts',
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+      }),
       project('n8n', {
         globalSetup: './test/n8n/setup.ts',
         testTimeout: 180_000,

@@ -188,18 +188,29 @@ CREATE TABLE oncehook.webhook_secrets (
 
 COMMENT ON TABLE oncehook.webhook_secrets IS 'Signing secrets, several live per source while one is being rotated. No role but the owner reads this table.';
 
+CREATE TRIGGER webhook_secrets_pads AFTER INSERT OR DELETE OR UPDATE ON oncehook.webhook_secrets FOR EACH ROW EXECUTE FUNCTION oncehook.copy_pads();
+
 CREATE TABLE oncehook.webhook_sources (
   id text NOT NULL,
   name text NOT NULL,
   provider text NOT NULL,
   signature jsonb NOT NULL,
+  signed_before text GENERATED ALWAYS AS (oncehook.signed_text(signature, false)) STORED,
+  signed_after text GENERATED ALWAYS AS (oncehook.signed_text(signature, true)) STORED,
+  header_separator text GENERATED ALWAYS AS (COALESCE((signature #>> '{pairs,separator}'::text[]), ''::text)) STORED,
+  mac_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{pairs,name}'::text[])) STORED,
+  stamp_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{timestamp,pair}'::text[])) STORED,
+  credential_names text[] GENERATED ALWAYS AS (oncehook.credential_names(signature)) STORED NOT NULL,
   key_recipe text NOT NULL,
   key_plan jsonb GENERATED ALWAYS AS (oncehook.compile_recipe(key_recipe)) STORED NOT NULL,
+  key_path text[] GENERATED ALWAYS AS (oncehook.lone_body_path(key_recipe)) STORED,
   key_format text DEFAULT 'plain'::text NOT NULL,
   type_recipe text,
   type_plan jsonb GENERATED ALWAYS AS (oncehook.compile_recipe(type_recipe)) STORED,
+  type_path text[] GENERATED ALWAYS AS (oncehook.lone_body_path(type_recipe)) STORED,
   object_recipe text,
   object_plan jsonb GENERATED ALWAYS AS (oncehook.compile_recipe(object_recipe)) STORED,
+  object_path text[] GENERATED ALWAYS AS (oncehook.lone_body_path(object_recipe)) STORED,
   volatile jsonb DEFAULT '[]'::jsonb NOT NULL,
   tolerance_seconds integer,
   lease interval DEFAULT '00:15:00'::interval NOT NULL,
@@ -208,6 +219,8 @@ CREATE TABLE oncehook.webhook_sources (
   ack text DEFAULT 'after-claim'::text NOT NULL,
   answers jsonb DEFAULT '{}'::jsonb NOT NULL,
   active boolean DEFAULT true NOT NULL,
+  inner_pads bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+  outer_pads bytea[] DEFAULT '{}'::bytea[] NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT webhook_sources_pkey PRIMARY KEY (id),
@@ -226,6 +239,7 @@ CREATE TABLE oncehook.webhook_sources (
 COMMENT ON TABLE oncehook.webhook_sources IS 'One row a configured endpoint. Its id never changes: it begins every idempotency key.';
 COMMENT ON COLUMN oncehook.webhook_sources.volatile IS 'Body paths that the provider changes from one delivery to the next: left out when bodies are compared.';
 COMMENT ON COLUMN oncehook.webhook_sources.active IS 'False once the source left the configuration: its deliveries are rejected.';
+COMMENT ON COLUMN oncehook.webhook_sources.inner_pads IS 'Kept by a trigger on webhook_secrets.';
 
 CREATE TABLE oncehook.webhook_totals (
   source text NOT NULL,
@@ -351,35 +365,37 @@ UNION ALL
 
 -- Functions
 
-CREATE OR REPLACE FUNCTION oncehook.audit(d oncehook.delivery)
- RETURNS oncehook.delivery
+CREATE OR REPLACE FUNCTION oncehook.answer_as(a oncehook.answer, answers jsonb)
+ RETURNS oncehook.answer
  LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
+ IMMUTABLE
+AS $function$
+BEGIN
+  IF answers ? a.outcome AND a.code <> 503 THEN
+    a.code := coalesce((answers -> a.outcome ->> 'status')::int, a.code);
+    a.answer := coalesce(answers -> a.outcome ->> 'body', a.answer);
+    a.content_type := coalesce(answers -> a.outcome ->> 'content_type', a.content_type);
+  END IF;
+  RETURN a;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.any_mac(s oncehook.webhook_sources, given text[], message bytea, blind bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
 AS $function$
 DECLARE
-  stored jsonb;
+  written text;
 BEGIN
-  d.refused := 'duplicate';
-  IF d.event_id IS NULL THEN
-    SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
-      FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key;
-    IF NOT FOUND THEN
-      RETURN d; -- its event was final, and retention took it in this very moment
-    END IF;
-  END IF;
-  IF d.taken_sha256 <> d.body_sha256 THEN
-    d.refused := 'mismatch';
-    IF d.volatile <> '[]' THEN
-      SELECT e.payload INTO stored FROM oncehook.webhook_events e WHERE e.id = d.event_id;
-      IF oncehook.without(stored, d.volatile) = oncehook.without(d.payload, d.volatile) THEN
-        d.refused := 'duplicate';
+  FOREACH written IN ARRAY given[:32] LOOP
+    FOR i IN 1 .. cardinality(s.inner_pads) LOOP
+      IF sha256(blind || convert_to(CASE WHEN s.signature ->> 'encoding' = 'hex' THEN lower(written) ELSE written END, 'UTF8'))
+          = sha256(blind || convert_to(encode(sha256(s.outer_pads[i] || sha256(s.inner_pads[i] || message)), s.signature ->> 'encoding'), 'UTF8')) THEN
+        RETURN true;
       END IF;
-    END IF;
-  END IF;
-  INSERT INTO oncehook.webhook_duplicates (event_id, source, source_ip, outcome, body_sha256, body)
-    VALUES (d.event_id, d.source, d.sender, d.refused, d.body_sha256, CASE WHEN d.refused = 'mismatch' THEN d.body END);
-  RETURN d;
+    END LOOP;
+  END LOOP;
+  RETURN false;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.backoff(attempts integer)
@@ -459,6 +475,44 @@ BEGIN
   RETURN nullif(plan, '[]');
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.copy_pads()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  UPDATE oncehook.webhook_sources s
+    SET (inner_pads, outer_pads) = (
+      SELECT coalesce(array_agg(k.inner_pad ORDER BY k.created_at DESC, k.name), '{}'),
+        coalesce(array_agg(k.outer_pad ORDER BY k.created_at DESC, k.name), '{}')
+      FROM oncehook.webhook_secrets k WHERE k.source_id = s.id AND k.retired_at IS NULL)
+    WHERE s.id IN (OLD.source_id, NEW.source_id);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.credential_names(signature jsonb)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  names text[] := ARRAY['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'api-key', 'apikey', 'api_key',
+    'x-auth-token', 'token', 'access_token', 'secret', 'password'];
+BEGIN
+  RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN names || (signature ->> 'header') ELSE names END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.durably()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.evaluate(plan jsonb, headers jsonb, query jsonb, payload jsonb, doc json, body_sha256 bytea, mended boolean)
  RETURNS text
  LANGUAGE plpgsql
@@ -531,6 +585,7 @@ BEGIN
   IF error_name = 'WorkflowCrashedError' THEN
     RETURN ROW('ignored', 'n8n reports a crash, which may be of a run that lives: the lease decides')::oncehook.transition;
   END IF;
+  PERFORM oncehook.durably();
   FOR e IN
     SELECT w.id, w.attempts >= s.max_attempts AS used_up
       FROM oncehook.webhook_events w JOIN oncehook.webhook_sources s ON s.id = w.source
@@ -557,6 +612,20 @@ BEGIN
   RETURN ROW(coalesce(result, 'unknown'), CASE WHEN result IS NULL THEN 'this run held no event' END)::oncehook.transition;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.fill_signed(template text, stamp text, headers jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  name text;
+BEGIN
+  FOR name IN SELECT m[1] FROM regexp_matches(template, '\{header\.([^}]+)\}', 'g') AS m LOOP
+    template := replace(template, '{header.' || name || '}', headers ->> name);
+  END LOOP;
+  RETURN replace(template, '{timestamp}', coalesce(stamp, ''));
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.finish(key text, claim text)
  RETURNS oncehook.transition
  LANGUAGE plpgsql
@@ -568,6 +637,7 @@ DECLARE
   hash constant bytea := sha256(convert_to(coalesce(claim, ''), 'UTF8'));
   e record;
 BEGIN
+  PERFORM oncehook.durably();
   UPDATE oncehook.webhook_events w
     SET status = 'success', processed_at = clock_timestamp(), locked_until = 'infinity', next_attempt_at = NULL, error = NULL
     WHERE w.idempotency_key = key AND w.claim_hash = hash AND w.status IN ('processing', 'failed');
@@ -602,6 +672,18 @@ AS $function$
   WHERE pair <> ''
 $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.header_lead(signature jsonb, path text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN coalesce(
+    (signature #>> '{pairs,separator}') || (signature #>> path) || coalesce(signature #>> '{pairs,equals}', '='),
+    E'\x01' || CASE WHEN NOT signature ? 'pairs' THEN coalesce(signature ->> 'prefix', '') END);
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.hmac_pad(key bytea, fill integer)
  RETURNS bytea
  LANGUAGE plpgsql
@@ -629,6 +711,21 @@ BEGIN
       ELSE value END;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.lone_body_path(recipe text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  plan jsonb := oncehook.compile_recipe(recipe);
+BEGIN
+  IF jsonb_array_length(plan -> 0) = 1 AND plan -> 0 -> 0 ->> 'from' = 'body' THEN
+    RETURN (plan -> 0 -> 0 ->> 'path')::text[];
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.mend_json(json_text text)
  RETURNS text
  LANGUAGE sql
@@ -643,6 +740,23 @@ AS $function$
       '(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}', '\\ufffd', 'g'),
     E'\x01', '\\')
 $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.pair_values(header text, separator text, name text, equals text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  item text;
+  found_values text[] := '{}';
+BEGIN
+  FOREACH item IN ARRAY string_to_array(header, separator) LOOP
+    IF starts_with(btrim(item), name || coalesce(equals, '=')) THEN
+      found_values := found_values || substr(btrim(item), length(name || coalesce(equals, '=')) + 1);
+    END IF;
+  END LOOP;
+  RETURN found_values;
+END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.read_base64(encoded text)
  RETURNS bytea
@@ -714,19 +828,6 @@ EXCEPTION WHEN OTHERS THEN
   RETURN '{}';
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.read_signature(written text, hex boolean, blind bytea)
- RETURNS bytea[]
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-BEGIN
-  IF hex THEN
-    RETURN CASE WHEN written ~ '^[0-9a-fA-F]{64}$' THEN ARRAY[sha256(blind || decode(written, 'hex'))] ELSE '{}' END;
-  END IF;
-  RETURN CASE WHEN written ~ '^[A-Za-z0-9+/]{43}=$' THEN ARRAY[sha256(blind || decode(written, 'base64'))] ELSE '{}' END;
-END $function$;
-
 CREATE OR REPLACE FUNCTION oncehook.receive(source text, body text, headers text, query text, recipe text, mode text)
  RETURNS oncehook.delivery
  LANGUAGE plpgsql
@@ -736,133 +837,128 @@ AS $function$
 #variable_conflict use_variable
 DECLARE
   s oncehook.webhook_sources;
-  d oncehook.delivery;
   r oncehook.reading;
-  plan jsonb;
+  raw bytea;
+  head jsonb;
+  params jsonb;
+  payload jsonb;
+  content text;
   doc json;
+  mended boolean := false;
+  reason text;
   value text;
+  type text;
+  object text;
+  key text;
+  sha bytea;
+  taken_id bigint;
+  taken_status text;
+  taken_sha bytea;
+  token text;
+  plan jsonb;
+  setting text;
 BEGIN
-  d.source := source;
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  IF NOT FOUND THEN
-    d.refused := 'unavailable';
-    d.reason := 'source not in the ledger: run `oncehook migrate`';
-    RETURN d;
-  END IF;
-  d.ack := s.ack;
-  d.answers := s.answers;
-  IF NOT s.active THEN
-    d.refused := 'rejected';
-    d.reason := 'source switched off';
-    RETURN d;
+  IF s.active IS NOT TRUE THEN
+    RETURN oncehook.refused(s, source, CASE WHEN s.id IS NULL THEN 'unavailable' ELSE 'rejected' END,
+      CASE WHEN s.id IS NULL THEN 'source not in the ledger: run `oncehook migrate`' ELSE 'source switched off' END);
   END IF;
 
   BEGIN
-    d.body := decode(body, 'base64');
-    d.headers := headers::jsonb;
-    d.query := query::jsonb;
+    raw := decode(coalesce(body, ''), 'base64');
+    head := coalesce(headers, '{}')::jsonb;
+    params := query::jsonb;
+    reason := oncehook.verify(s, head, raw, now());
+    IF reason IS NULL THEN
+      content := convert_from(raw, 'UTF8');
+      payload := content::jsonb;
+    END IF;
   EXCEPTION WHEN OTHERS THEN
-    d.body := oncehook.read_base64(body);
-    d.headers := oncehook.read_object(headers);
-    d.query := oncehook.read_object(query);
-  END;
-  d.body := coalesce(d.body, '');
-  d.headers := coalesce(d.headers, '{}');
-
-  d.reason := oncehook.verify(s, d.headers, d.body, now());
-  IF d.reason IS NOT NULL THEN
-    d.refused := 'rejected';
-    RETURN d;
-  END IF;
-
-  d.content_type := d.headers ->> 'content-type';
-  d.body_sha256 := sha256(d.body);
-  -- The address is the one that a proxy added; without a proxy n8n tells none.
-  d.sender := left(coalesce(d.headers ->> 'x-real-ip', substring(d.headers ->> 'x-forwarded-for' from '[^, ]+$')), 64);
-  -- The common case in line: a block less than the general reading.
-  BEGIN
-    d.content := convert_from(d.body, 'UTF8');
-    d.payload := d.content::jsonb;
-    r.mended := false;
-  EXCEPTION WHEN OTHERS THEN
-    r := oncehook.read_body(d.body, d.content_type);
-    d.content := r.content;
-    d.payload := r.payload;
-    IF d.payload IS NULL AND d.content IS NOT NULL THEN
-      doc := d.content::json;
+    -- Something is not as it usually is: the same again by functions that expect everything.
+    raw := coalesce(oncehook.read_base64(body), '');
+    head := oncehook.read_object(headers);
+    params := oncehook.read_object(query);
+    reason := oncehook.verify(s, head, raw, now());
+    IF reason IS NULL THEN
+      r := oncehook.read_body(raw, head ->> 'content-type');
+      content := r.content;
+      payload := r.payload;
+      mended := r.mended;
+      doc := CASE WHEN payload IS NULL THEN content::json END;
     END IF;
   END;
+  IF reason IS NOT NULL THEN
+    RETURN oncehook.refused(s, source, 'rejected', reason);
+  END IF;
+  sha := sha256(raw);
 
-  plan := s.key_plan;
-  IF recipe IS DISTINCT FROM s.key_recipe AND recipe IS NOT NULL THEN
-    plan := oncehook.compile_recipe(recipe);
+  -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
+  IF mended OR recipe <> s.key_recipe THEN
+    plan := oncehook.compile_recipe(coalesce(recipe, s.key_recipe));
     IF plan IS NULL THEN
-      d.refused := 'unavailable';
-      d.reason := 'the recipe in the node Idempotency key cannot be read';
-      RETURN d;
+      RETURN oncehook.refused(s, source, 'unavailable', 'the recipe in the node Idempotency key cannot be read');
+    END IF;
+    value := oncehook.evaluate(plan, head, params, payload, doc, sha, mended);
+  ELSE
+    value := CASE WHEN jsonb_typeof(payload #> s.key_path) IN ('string', 'number') AND payload #>> s.key_path <> ''
+      THEN payload #>> s.key_path ELSE oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, false) END;
+  END IF;
+  IF value IS NOT NULL THEN
+    key := oncehook.idempotency_key(s.id, value, s.key_format, mode = 'production');
+    SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
+      FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
+    IF taken_id IS NULL THEN
+      token := gen_random_uuid();
     END IF;
   END IF;
-  value := oncehook.evaluate(plan, d.headers, d.query, d.payload, doc, d.body_sha256, r.mended);
-  IF s.type_plan IS NOT NULL THEN
-    d.event_type := left(oncehook.evaluate(s.type_plan, d.headers, d.query, d.payload, doc, d.body_sha256, r.mended), 512);
+  -- What is acknowledged must be on disk, whatever this database's default is. An audit row may be lost
+  -- with the server: the claim that it tells of is on disk already.
+  IF taken_id IS NOT NULL OR current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    setting := set_config('synchronous_commit', CASE WHEN taken_id IS NOT NULL THEN 'off' ELSE 'on' END, true);
   END IF;
-  IF s.object_plan IS NOT NULL THEN
-    d.object_id := left(oncehook.evaluate(s.object_plan, d.headers, d.query, d.payload, doc, d.body_sha256, r.mended), 512);
+  IF token IS NULL AND taken_sha = sha THEN
+    -- The common duplicate: nothing of it is needed any more but who sent it.
+    RETURN ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL, NULL, NULL, NULL,
+      left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
+      taken_id, taken_status, taken_sha, NULL, s.ack, s.answers)::oncehook.delivery;
   END IF;
-  d.headers := oncehook.redact(d.headers, s.signature);
-  d.query := oncehook.redact(d.query, s.signature);
-  IF value IS NULL THEN
-    d.refused := 'unkeyed';
-    d.reason := CASE WHEN body IS NULL THEN 'no body that n8n could hand on byte for byte'
-      WHEN d.payload IS NULL AND doc IS NULL THEN 'no id in the headers, and no body'
-      ELSE 'no stable id where the recipe looks' END;
-    RETURN d;
+  IF token IS NOT NULL OR value IS NULL THEN
+    type := CASE WHEN s.type_plan IS NULL THEN NULL
+      WHEN NOT mended AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512)
+      ELSE left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, mended), 512) END;
+    object := CASE WHEN s.object_plan IS NULL THEN NULL
+      WHEN NOT mended AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512)
+      ELSE left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, mended), 512) END;
+    IF head ?| s.credential_names OR params ?| s.credential_names THEN
+      head := oncehook.redact(head, s.credential_names);
+      params := oncehook.redact(params, s.credential_names);
+    END IF;
   END IF;
-  d.key := oncehook.idempotency_key(s.id, value, s.key_format, mode = 'production');
-  d.external_id := CASE WHEN s.key_format = 'plain' THEN left(value, 512) END;
-
-  SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
-    FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key AND e.locked_until >= now();
-  IF FOUND THEN
-    d.refused := 'taken';
-    d.volatile := s.volatile;
-    -- An audit row may be lost with the server; the claim that it tells of is on disk already.
-    PERFORM set_config('synchronous_commit', 'off', true);
-    RETURN d;
-  END IF;
-
-  d.volatile := s.volatile;
-  d.token := gen_random_uuid()::text;
-  d.claim_hash := sha256(convert_to(d.token, 'UTF8'));
-  d.locked_until := now() + s.lease;
-  -- What is acknowledged must be on disk, whatever this database's default is.
-  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
-  END IF;
-  RETURN d;
+  RETURN ROW(
+    CASE WHEN value IS NULL THEN 'unkeyed' WHEN token IS NULL THEN 'taken' END,
+    CASE WHEN value IS NOT NULL THEN NULL
+      WHEN body IS NULL THEN 'no body that n8n could hand on byte for byte'
+      WHEN content IS NULL THEN 'no id in the headers, and no body'
+      ELSE 'no stable id where the recipe looks' END,
+    source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
+    head ->> 'content-type', head, params, raw, sha, payload, content,
+    token, CASE WHEN token IS NOT NULL THEN sha256(convert_to(token, 'UTF8')) END, now() + s.lease,
+    -- The address that a proxy added last; without a proxy n8n tells none.
+    left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
+    taken_id, taken_status, taken_sha, s.volatile, s.ack, s.answers)::oncehook.delivery;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.redact(named jsonb, signature jsonb)
+CREATE OR REPLACE FUNCTION oncehook.redact(named jsonb, names text[])
  RETURNS jsonb
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
-  secret_names text[] := ARRAY['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'api-key', 'apikey',
-    'x-auth-token', 'token', 'access_token', 'secret', 'password', 'key'];
   name text;
 BEGIN
-  IF signature ->> 'scheme' = 'token' THEN
-    secret_names := secret_names || (signature ->> 'header');
-  END IF;
-  IF named ?| secret_names THEN
-    FOREACH name IN ARRAY secret_names LOOP
-      IF named ? name THEN
-        named := jsonb_set(named, ARRAY[name], '"[redacted]"');
-      END IF;
-    END LOOP;
-  END IF;
+  FOREACH name IN ARRAY names LOOP
+    named := CASE WHEN named ? name THEN jsonb_set(named, ARRAY[name], '"[redacted]"') ELSE named END;
+  END LOOP;
   RETURN named;
 END $function$;
 
@@ -873,6 +969,21 @@ AS $function$
 BEGIN
   RAISE EXCEPTION 'oncehook: % may take an event whose lock has ended, and do nothing else to it', current_user
     USING ERRCODE = 'insufficient_privilege';
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.refused(s oncehook.webhook_sources, source text, refused text, reason text)
+ RETURNS oncehook.delivery
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+  d oncehook.delivery;
+BEGIN
+  d.source := source;
+  d.refused := refused;
+  d.reason := reason;
+  d.answers := s.answers;
+  RETURN d;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.replay(event_id text, source text, workflow text, execution_id text, instance text)
@@ -892,7 +1003,7 @@ BEGIN
   a.content_type := 'application/json; charset=utf-8';
   a.code := 200;
   IF event_id ~ '^[0-9]{1,18}$' THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
+    PERFORM oncehook.durably();
     UPDATE oncehook.webhook_events w
       SET status = 'processing', attempts = w.attempts + 1, replays = w.replays + 1, claim_hash = sha256(convert_to(token, 'UTF8')), claimed_at = now(),
         locked_until = now() + s.lease, next_attempt_at = now() + s.lease,
@@ -938,78 +1049,101 @@ AS $function$
 #variable_conflict use_variable
 DECLARE
   a oncehook.answer;
+  first_seen timestamptz;
+  outcome text;
 BEGIN
-  a.code := 200;
-  a.key := d.key;
-  a.source := d.source;
-  a.attempts := attempts;
   IF attempts IS NOT NULL THEN
-    a.outcome := CASE WHEN attempts = 1 THEN 'new' ELSE 'reclaimed' END;
-    a.status := 'processing';
-    a.claim := d.token;
-    a.event_id := event_id;
-    a.type := d.event_type;
-    a.external_id := d.external_id;
-    a.object_id := d.object_id;
-    a.first_seen_at := now();
-    a.body := d.content;
-    a.headers := d.headers;
-    a.query := d.query;
-    a.answer := '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}';
     IF attempts > 1 THEN
       -- The work goes on with what came now, so that is what the ledger must hold. The token in the
       -- condition keeps n8n's role from changing an event that it has not taken.
       UPDATE oncehook.webhook_events e
         SET body = d.body, body_sha256 = d.body_sha256, payload = d.payload, content_type = d.content_type,
           headers = d.headers, query = d.query, event_type = d.event_type, object_id = d.object_id
-        WHERE e.id = event_id AND e.claim_hash = sha256(convert_to(d.token, 'UTF8')) RETURNING e.first_seen_at INTO a.first_seen_at;
+        WHERE e.id = event_id AND e.claim_hash = sha256(convert_to(d.token, 'UTF8')) RETURNING e.first_seen_at INTO first_seen;
     END IF;
-  ELSIF d.refused IS NULL OR d.refused = 'taken' THEN
-    d := oncehook.audit(d);
-    a.outcome := d.refused;
-    a.event_id := d.event_id;
-    a.status := coalesce(d.status, 'success');
-    a.answer := '{"ok":true,"duplicate":true,"message":"event already accepted","key":' || to_json(d.key)
-      || ',"status":' || to_json(a.status) || CASE WHEN a.outcome = 'mismatch' THEN ',"mismatch":true' ELSE '' END || '}';
-    IF d.ack = 'after-success' AND a.status = 'processing' THEN
+    a := ROW(CASE WHEN attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
+      '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
+      d.key, d.token, attempts, 'processing', NULL,
+      d.source, event_id, d.event_type, d.external_id, d.object_id, coalesce(first_seen, now()), d.content, d.headers, d.query);
+  ELSIF d.key IS NOT NULL THEN
+    IF d.event_id IS NULL THEN
+      -- Taken while the INSERT waited. No row: it was final, and retention took it in this very moment.
+      SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
+        FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key;
+    END IF;
+    outcome := CASE WHEN d.taken_sha256 <> d.body_sha256 AND NOT oncehook.same_but_volatile(d.event_id, d.payload, d.volatile)
+      THEN 'mismatch' ELSE 'duplicate' END;
+    INSERT INTO oncehook.webhook_duplicates (event_id, source, source_ip, outcome, body_sha256, body)
+      SELECT d.event_id, d.source, d.sender, outcome, d.body_sha256, CASE WHEN outcome = 'mismatch' THEN d.body END
+      WHERE d.event_id IS NOT NULL;
+    a := ROW(outcome, 200,
+      '{"ok":true,"duplicate":true,"message":"event already accepted","key":' || to_json(d.key) || ',"status":"'
+        || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
+      'application/json; charset=utf-8', NULL,
+      d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    IF d.ack = 'after-success' AND d.status = 'processing' THEN
       -- The first run is still going and has not answered: this sender's retry is the plan.
       a.code := 503;
       a.retry_after := 10;
       a.answer := '{"ok":false,"duplicate":true,"error":"still processing","key":' || to_json(d.key) || '}';
     END IF;
   ELSIF d.refused = 'unkeyed' THEN
-    a.outcome := 'unkeyed';
-    a.reason := d.reason;
-    a.answer := '{"ok":true,"quarantined":true}';
     INSERT INTO oncehook.webhook_dead_letters AS q (source, kind, reason, content_type, headers, query, body, body_sha256)
       VALUES (d.source, 'reception', d.reason, d.content_type, d.headers, d.query, d.body, d.body_sha256)
       ON CONFLICT (source, body_sha256) WHERE q.event_id IS NULL
       DO UPDATE SET deliveries = q.deliveries + 1, last_seen_at = now();
+    a.outcome := 'unkeyed';
+    a.code := 200;
+    a.answer := '{"ok":true,"quarantined":true}';
   ELSIF d.refused = 'rejected' THEN
-    a.outcome := 'rejected';
-    a.code := 401;
-    a.reason := d.reason;
-    a.answer := '{"ok":false,"error":' || to_json(d.reason) || '}';
     PERFORM set_config('synchronous_commit', 'off', true);
     INSERT INTO oncehook.webhook_rejections AS r (source, reason, hour, shard)
       VALUES (d.source, d.reason, date_trunc('hour', now()), floor(random() * 16))
       ON CONFLICT (source, reason, hour, shard) DO UPDATE SET count = r.count + 1;
+    a.outcome := 'rejected';
+    a.code := 401;
+    a.answer := '{"ok":false,"error":' || to_json(d.reason) || '}';
   ELSE
     a.outcome := 'unavailable';
     a.code := 503;
     a.retry_after := 60;
-    a.reason := d.reason;
     a.answer := '{"ok":false,"error":"unavailable"}';
+  END IF;
+  IF attempts IS NULL AND d.key IS NULL THEN
+    a.content_type := 'application/json; charset=utf-8';
+    a.source := d.source;
+    a.reason := d.reason;
+  END IF;
+  IF d.answers IS NULL OR d.answers = '{}' THEN
     RETURN a;
   END IF;
-  -- The provider's own wording, where its file has one for this outcome. A 503 is not negotiable.
-  IF d.answers ? a.outcome AND a.code <> 503 THEN
-    a.code := coalesce((d.answers -> a.outcome ->> 'status')::int, a.code);
-    a.answer := coalesce(d.answers -> a.outcome ->> 'body', a.answer);
-    a.content_type := d.answers -> a.outcome ->> 'content_type';
-  END IF;
-  a.content_type := coalesce(a.content_type, 'application/json; charset=utf-8');
-  RETURN a;
+  RETURN oncehook.answer_as(a, d.answers);
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb, paths jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  stored jsonb;
+BEGIN
+  SELECT e.payload INTO stored FROM oncehook.webhook_events e WHERE e.id = event_id;
+  RETURN coalesce(paths <> '[]' AND oncehook.without(stored, paths) = oncehook.without(payload, paths), false);
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.signed_text(signature jsonb, after_body boolean)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  parts text[] := ARRAY(SELECT jsonb_array_elements_text(signature -> 'signed'));
+  body_at int := array_position(parts, '{body}');
+BEGIN
+  RETURN CASE WHEN after_body THEN array_to_string(parts[body_at + 1:], '') ELSE array_to_string(parts[:body_at - 1], '') END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.url_decode(encoded text)
@@ -1034,113 +1168,98 @@ END $function$;
 CREATE OR REPLACE FUNCTION oncehook.verify(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
- STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
+ STABLE
 AS $function$
 DECLARE
-  scheme constant text := s.signature ->> 'scheme';
-  header constant text := headers ->> (s.signature ->> 'header');
-  pairs constant jsonb := s.signature -> 'pairs';
-  stamp_rule constant jsonb := s.signature -> 'timestamp';
-  parts constant jsonb := s.signature -> 'signed';
-  hex constant boolean := s.signature ->> 'encoding' = 'hex';
-  prefix text;
-  stamp text;
-  item text;
-  cut int;
-  given bytea[] := '{}';
-  blind constant bytea := uuid_send(gen_random_uuid());
-  message bytea := '';
-  age numeric;
+  header text := s.header_separator || (headers ->> (s.signature ->> 'header'));
+  stamp text := split_part(split_part(header, s.stamp_lead, 2), s.header_separator, 1);
 BEGIN
-  IF scheme = 'none' THEN
+  IF (CASE WHEN s.tolerance_seconds IS NULL THEN NOT s.signature ? 'timestamp'
+      WHEN translate(stamp, '0123456789', '') = '' AND length(stamp) BETWEEN 1 AND 10 AND s.signature #>> '{timestamp,unit}' = 's'
+      THEN date_part('epoch', at) - stamp::float8 BETWEEN 0 AND s.tolerance_seconds END)
+    AND sha256(s.outer_pads[1] || convert_to(split_part(split_part(header, s.mac_lead, 2), s.header_separator, 1), 'UTF8'))
+      = sha256(s.outer_pads[1] || convert_to(encode(sha256(s.outer_pads[1] || sha256(s.inner_pads[1]
+          || convert_to(replace(s.signed_before, '{timestamp}', stamp), 'UTF8') || body || convert_to(s.signed_after, 'UTF8')
+        )), s.signature ->> 'encoding'), 'UTF8'))
+    AND s.signature ->> 'scheme' = 'hmac-sha256'
+  THEN
     RETURN NULL;
   END IF;
-  IF header IS NULL OR header = '' THEN
-    RETURN 'signature missing';
-  END IF;
-  prefix := s.signature ->> 'prefix';
-  IF scheme = 'token' THEN
-    IF prefix IS NOT NULL AND left(header, length(prefix)) <> prefix THEN
-      RETURN 'token wrong';
-    END IF;
-    PERFORM FROM oncehook.webhook_secrets k
-      WHERE k.source_id = s.id AND k.retired_at IS NULL
-        AND k.digest = sha256(convert_to(substr(header, length(coalesce(prefix, '')) + 1), 'UTF8'));
-    RETURN CASE WHEN FOUND THEN NULL ELSE oncehook.why_refused(s.id, 'token wrong') END;
-  END IF;
-  IF scheme <> 'hmac-sha256' THEN
-    RETURN 'signature scheme unknown';
-  END IF;
-
-  -- The header's signatures. Each is kept as a hash under a number that the sender cannot know, so that
-  -- how long a comparison takes tells nothing about the right one.
-  IF pairs IS NOT NULL THEN
-    IF length(header) > 8192 THEN
-      RETURN 'signature wrong';
-    END IF;
-    FOREACH item IN ARRAY string_to_array(header, pairs ->> 'separator') LOOP
-      item := btrim(item);
-      cut := strpos(item, coalesce(pairs ->> 'equals', '='));
-      IF left(item, cut - 1) = pairs ->> 'name' THEN
-        given := given || oncehook.read_signature(substr(item, cut + 1), hex, blind);
-      ELSIF stamp IS NULL AND left(item, cut - 1) = stamp_rule ->> 'pair' THEN
-        stamp := substr(item, cut + 1);
-      END IF;
-    END LOOP;
-  ELSIF prefix IS NULL THEN
-    given := given || oncehook.read_signature(btrim(header), hex, blind);
-  ELSIF left(header, length(prefix)) = prefix THEN
-    given := given || oncehook.read_signature(btrim(substr(header, length(prefix) + 1)), hex, blind);
-  END IF;
-  IF stamp_rule ? 'header' THEN
-    stamp := headers ->> (stamp_rule ->> 'header');
-  END IF;
-  IF stamp_rule IS NOT NULL AND (stamp IS NULL OR stamp !~ '^[0-9]{1,15}$') THEN
-    RETURN 'signature without a timestamp';
-  END IF;
-
-  FOR i IN 0 .. jsonb_array_length(parts) - 1 LOOP
-    item := parts ->> i;
-    IF item = '{body}' THEN
-      message := message || body;
-    ELSE
-      IF item = '{timestamp}' THEN
-        item := stamp;
-      ELSIF left(item, 8) = '{header.' THEN
-        item := headers ->> btrim(substr(item, 9), '}');
-        IF item IS NULL THEN
-          RETURN 'signature missing';
-        END IF;
-      END IF;
-      message := message || convert_to(item, 'UTF8');
-    END IF;
-  END LOOP;
-
-  PERFORM FROM oncehook.webhook_secrets k
-    WHERE k.source_id = s.id AND k.retired_at IS NULL
-      AND sha256(blind || sha256(k.outer_pad || sha256(k.inner_pad || message))) = ANY (given);
-  IF NOT FOUND THEN
-    RETURN oncehook.why_refused(s.id, 'signature wrong');
-  END IF;
-  IF stamp_rule IS NOT NULL AND s.tolerance_seconds IS NOT NULL THEN
-    age := extract(epoch FROM at) - stamp::numeric / CASE WHEN stamp_rule ->> 'unit' = 'ms' THEN 1000 ELSE 1 END;
-    IF age > s.tolerance_seconds OR (stamp_rule ->> 'future' = 'refuse' AND -age > s.tolerance_seconds) THEN
-      RETURN 'signature expired';
-    END IF;
-  END IF;
-  RETURN NULL;
+  RETURN oncehook.verify_fully(s, headers, body, at);
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.why_refused(source_id text, otherwise text)
+CREATE OR REPLACE FUNCTION oncehook.verify(source text, headers jsonb, body bytea, at timestamp with time zone)
  RETURNS text
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
+ LANGUAGE plpgsql
+ STABLE
 AS $function$
-  SELECT CASE WHEN EXISTS (SELECT FROM oncehook.webhook_secrets k WHERE k.source_id = why_refused.source_id AND k.retired_at IS NULL)
-    THEN otherwise ELSE 'no secret stored' END
-$function$;
+#variable_conflict use_variable
+DECLARE
+  s oncehook.webhook_sources;
+BEGIN
+  SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
+  RETURN CASE WHEN s.id IS NULL THEN 'source unknown' ELSE oncehook.verify(s, headers, body, at) END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.verify_fully(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  header text := headers ->> (s.signature ->> 'header');
+  separator text := s.signature #>> '{pairs,separator}';
+  stamp text := CASE WHEN s.signature #> '{timestamp,pair}' IS NOT NULL
+      THEN (oncehook.pair_values(header, separator, s.signature #>> '{timestamp,pair}', s.signature #>> '{pairs,equals}'))[1]
+    ELSE headers ->> (s.signature #>> '{timestamp,header}') END;
+  given text[];
+  message bytea;
+BEGIN
+  IF s.signature ->> 'scheme' <> 'hmac-sha256' THEN
+    RETURN CASE s.signature ->> 'scheme'
+      WHEN 'none' THEN NULL
+      WHEN 'token' THEN oncehook.verify_token(s, header)
+      ELSE 'signature scheme unknown' END;
+  ELSIF coalesce(header, '') = '' THEN
+    RETURN 'signature missing';
+  ELSIF s.signature ? 'timestamp' AND (coalesce(stamp, '') = '' OR length(stamp) > 15 OR translate(stamp, '0123456789', '') <> '') THEN
+    RETURN 'signature without a timestamp';
+  END IF;
+  given := CASE WHEN separator IS NOT NULL THEN oncehook.pair_values(header, separator, s.signature #>> '{pairs,name}', s.signature #>> '{pairs,equals}')
+    WHEN starts_with(header, coalesce(s.signature ->> 'prefix', '')) THEN ARRAY[btrim(substr(header, length(coalesce(s.signature ->> 'prefix', '')) + 1))]
+    ELSE '{}' END;
+  message := convert_to(CASE WHEN strpos(s.signed_before, '{') = 0 THEN s.signed_before
+      ELSE oncehook.fill_signed(s.signed_before, stamp, headers) END, 'UTF8')
+    || body || convert_to(CASE WHEN strpos(s.signed_after, '{') = 0 THEN s.signed_after
+      ELSE oncehook.fill_signed(s.signed_after, stamp, headers) END, 'UTF8');
+  IF message IS NULL OR NOT oncehook.any_mac(s, given, message, uuid_send(gen_random_uuid())) THEN
+    RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
+  END IF;
+  -- Past only, unless the provider's rule refuses the future too.
+  RETURN CASE WHEN stamp IS NULL OR s.tolerance_seconds IS NULL THEN NULL
+    WHEN abs(date_part('epoch', at) - stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END)
+        > s.tolerance_seconds
+      AND (s.signature #>> '{timestamp,future}' = 'refuse'
+        OR date_part('epoch', at) > stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END)
+    THEN 'signature expired' END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.verify_token(s oncehook.webhook_sources, header text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  prefix text := coalesce(s.signature ->> 'prefix', '');
+BEGIN
+  IF coalesce(header, '') = '' THEN
+    RETURN 'token missing';
+  END IF;
+  PERFORM FROM oncehook.webhook_secrets k
+    WHERE k.source_id = s.id AND k.retired_at IS NULL AND starts_with(header, prefix)
+      AND k.digest = sha256(convert_to(substr(header, length(prefix) + 1), 'UTF8'));
+  RETURN CASE WHEN NOT FOUND THEN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'token wrong' END END;
+END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.without(payload jsonb, paths jsonb)
  RETURNS jsonb

@@ -30,10 +30,13 @@ export default class TallyReporter implements Reporter {
       if (ran.has(project)) continue;
       const files = globSync(`test/${project}/**/*.test.ts`);
       if (files.length > 0) {
-        console.log(` Left out: ${project}, about ${written(files)} tests in ${files.length} files. Needs ${what}: ${command}`);
+        console.log(
+          ` Left out: ${project}, about ${written(files)} tests in ${files.length} files. Needs ${what}: ${command}`,
+        );
       }
     }
-    if (skipped.length > 0) console.log(` Skipped: ${skipped.length}\n${skipped.map((name) => `   ${name}`).join('\n')}`);
+    if (skipped.length > 0)
+      console.log(` Skipped: ${skipped.length}\n${skipped.map((name) => `   ${name}`).join('\n')}`);
     const tally = process.env['ONCEHOOK_TEST_TALLY'];
     if (tally) appendFileSync(tally, `${JSON.stringify(counts)}\n`);
   }
@@ -41,5 +44,8 @@ export default class TallyReporter implements Reporter {
 
 /** How many tests are written in files that do not run: a table of cases counts as one. */
 function written(files: string[]): number {
-  return files.reduce((sum, file) => sum + (readFileSync(file, 'utf8').match(/^\s*(?:test|it)[.(]/gm)?.length ?? 0), 0);
+  return files.reduce(
+    (sum, file) => sum + (readFileSync(file, 'utf8').match(/^\s*(?:test|it)[.(]/gm)?.length ?? 0),
+    0,
+  );
 }

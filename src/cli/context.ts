@@ -28,7 +28,10 @@ export async function loadContext(configFile: string): Promise<Context> {
  * A source of the configuration by its name, or by its id.
  * @throws UserError where there is none, with the nearest.
  */
-export function findSource({ sources, config }: Pick<Context, 'sources' | 'config'>, name: string): ResolvedSource {
+export function findSource(
+  { sources, config }: Pick<Context, 'sources' | 'config'>,
+  name: string,
+): ResolvedSource {
   const found = sources.find((source) => source.name === name) ?? sources.find(({ id }) => id === name);
   if (found) return found;
   const known = sources.map((source) => source.name);
@@ -39,5 +42,9 @@ export function findSource({ sources, config }: Pick<Context, 'sources' | 'confi
       remedy: 'Add one under `sources`.',
     });
   }
-  throw new UserError({ file: config.file, message: 'There is no source of this name.', ...oneOf(name, known) });
+  throw new UserError({
+    file: config.file,
+    message: 'There is no source of this name.',
+    ...oneOf(name, known),
+  });
 }

@@ -27,7 +27,8 @@ export async function findDatabase(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Target> {
   const setting = variable ?? config.database;
-  if (env[setting] !== undefined || variable !== undefined) return fromEnvironment(setting, env, config.n8nPassword);
+  if (env[setting] !== undefined || variable !== undefined)
+    return fromEnvironment(setting, env, config.n8nPassword);
   const { findDevDatabase } = await import('./dev/databases.ts');
   const dev = await findDevDatabase(devFolder);
   if (dev) return dev;

@@ -59,7 +59,8 @@ export function signedRequest(plan: DeliveryPlan): SignedRequest {
 
 /** One byte more: no content type minds a blank at the end, and a signature does. */
 function changed(body: Uint8Array, { name, signature }: DeliveryPlan['source']): Uint8Array {
-  if (signature.scheme === 'token') throw nothingToTamper(`The token of the source "${name}" does not cover the body.`);
+  if (signature.scheme === 'token')
+    throw nothingToTamper(`The token of the source "${name}" does not cover the body.`);
   return Buffer.concat([body, Buffer.from(' ')]);
 }
 

@@ -21,12 +21,15 @@ export async function explainFailure(error: unknown): Promise<Failure> {
     // Commander has written its own message.
     return { status: error.exitCode === 0 ? EXIT.done : EXIT.usage, text: '' };
   }
-  if (error instanceof Cancelled) return { status: EXIT.interrupted, text: 'Cancelled: nothing was changed.' };
+  if (error instanceof Cancelled)
+    return { status: EXIT.interrupted, text: 'Cancelled: nothing was changed.' };
   const known = error instanceof UserError ? error : await asDatabaseError(error);
   if (known) {
-    const issues = known.issues.map((issue) =>
-      issue.remedy === undefined ? issue : { ...issue, remedy: withInvocation(issue.remedy) },
-    );
+    const issues = known.issues.map((issue) => ({
+      ...issue,
+      message: withInvocation(issue.message),
+      ...(issue.remedy === undefined ? {} : { remedy: withInvocation(issue.remedy) }),
+    }));
     return {
       status: EXIT.usage,
       text: issues.map(formatIssue).join('\n'),
@@ -40,8 +43,10 @@ export async function explainFailure(error: unknown): Promise<Failure> {
 /** Postgres's own refusals reach a verb as node-postgres's errors, which only the ledger's verbs have loaded. */
 async function asDatabaseError(error: unknown): Promise<UserError | undefined> {
   const { code, severity, syscall } = error as { code?: unknown; severity?: unknown; syscall?: unknown };
-  if (typeof code !== 'string' && !/^Connection terminated/.test(String((error as Error)?.message))) return undefined;
-  if (severity === undefined && syscall !== undefined && syscall !== 'read' && syscall !== 'write') return undefined;
+  if (typeof code !== 'string' && !/^Connection terminated/.test(String((error as Error)?.message)))
+    return undefined;
+  if (severity === undefined && syscall !== undefined && syscall !== 'read' && syscall !== 'write')
+    return undefined;
   const { explainDatabaseError } = await import('./database-errors.ts');
   return explainDatabaseError(error);
 }

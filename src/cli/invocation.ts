@@ -6,5 +6,8 @@ export function invocation(from: { url: string } = import.meta): string {
 
 /** A text in which `oncehook <verb>` is a command, with the command as the user has to type it. */
 export function withInvocation(text: string, command: string = invocation()): string {
-  return text.replace(/(?<![\w./-])oncehook (?=(?:dev|generate|migrate|secrets|send|status)\b)/g, `${command} `);
+  return text.replace(
+    /(?<![\w./-])oncehook (?=(?:dev|generate|migrate|secrets|send|status)\b)/g,
+    `${command} `,
+  );
 }

@@ -14,7 +14,8 @@ export function common(command: Command, ...examples: string[]): Command {
     .option('--config <file>', 'the configuration', 'oncehook.yaml')
     .addHelpText(
       'after',
-      () => `\nExample${examples.length > 1 ? 's' : ''}:\n${examples.map((line) => `  ${invocation()} ${line}`).join('\n')}`,
+      () =>
+        `\nExample${examples.length > 1 ? 's' : ''}:\n${examples.map((line) => `  ${invocation()} ${line}`).join('\n')}`,
     );
 }
 

@@ -34,9 +34,8 @@ async function build(args: string[], done: (status: number) => void): Promise<Co
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
   if (args.includes('--version') || args.includes('-V')) {
-    const { readFileSync } = await import('node:fs');
-    const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-    program.version((JSON.parse(text) as { version: string }).version);
+    const { packageVersion } = await import('../templates.ts');
+    program.version(packageVersion());
   } else {
     program.option('-V, --version', 'print the version');
   }

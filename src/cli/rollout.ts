@@ -40,7 +40,11 @@ export async function rollOut(
       setting: n8n.setting,
       ...(n8n.password === undefined ? {} : { password: n8n.password }),
     });
-    return { migrations: { applied: [...applied, ...pending], pending }, role, sources: await syncSources(client, sources) };
+    return {
+      migrations: { applied: [...applied, ...pending], pending },
+      role,
+      sources: await syncSources(client, sources),
+    };
   } finally {
     await client.end();
   }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Config, loadConfig } from '../config/load.ts';
 import { configJsonSchema } from '../config/schema.ts';
 import { type Issue, UserError } from '../errors.ts';
+import { packageVersion } from '../templates.ts';
 import { serialise } from '../workflow/serialise.ts';
 import { noEntry, orUndefined } from './file-errors.ts';
 import { interruptible } from './interrupt.ts';
@@ -78,7 +78,7 @@ export async function generate(options: GenerateOptions = {}): Promise<Generated
 /** The workflow files of the sources, in their order. */
 export function workflowFiles(config: Pick<Config, 'workflows'>, sources: ResolvedSource[]): OutputFile[] {
   const statements = readStatements();
-  const generator = version();
+  const generator = packageVersion();
   return sources.map((source) => ({
     path: join(config.workflows, `${source.id}.json`),
     content: serialise(
@@ -129,9 +129,4 @@ async function leftOver(root: string, config: Config, current: OutputFile[]): Pr
     }
   }
   return found;
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

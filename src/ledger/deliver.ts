@@ -62,7 +62,12 @@ export function markSuccess(client: pg.ClientBase, key: string, token: string): 
 }
 
 /** Marks what a failed run had claimed, as the node "Mark failed" does. */
-export function markFailed(client: pg.ClientBase, sourceId: string, run: Run, error: string): Promise<Transition> {
+export function markFailed(
+  client: pg.ClientBase,
+  sourceId: string,
+  run: Run,
+  error: string,
+): Promise<Transition> {
   return one<Transition>(client, 'mark-failed', [
     sourceId,
     run.instance,
@@ -77,7 +82,11 @@ export function markFailed(client: pg.ClientBase, sourceId: string, run: Run, er
  * The statement of a node with its values written into the text and sent by the simple protocol: what n8n's
  * Postgres node does. Gives its one row.
  */
-async function one<T>(client: pg.ClientBase, statement: string, values: readonly (string | null)[]): Promise<T> {
+async function one<T>(
+  client: pg.ClientBase,
+  statement: string,
+  values: readonly (string | null)[],
+): Promise<T> {
   const sql = readTemplate(`sql/${statement}.sql`).replace(/\$(\d+)/g, (_, number: string) => {
     const value = values[Number(number) - 1];
     return value === null || value === undefined ? 'NULL' : pg.escapeLiteral(value);

@@ -29,6 +29,8 @@ export interface SourceStatus {
   events: Record<string, number>;
   /** Events whose lease ran out before their work ended. */
   lapsed: number;
+  /** Runs that ended after another one had taken their event over. */
+  overruns: number;
   duplicates: number;
   mismatches: number;
   /** By reason, in the last day. */

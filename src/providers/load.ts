@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { UserError } from '../errors.ts';
 import { check, oneOf } from '../input/schema-issues.ts';
 import { parseYaml } from '../input/yaml.ts';
-import { readTemplate, templatePath } from '../templates.ts';
+import { readCompiled, readTemplate, templatePath } from '../templates.ts';
 import { type Provider, providerSchema } from './schema.ts';
 
 /** Where provider files come from; a test brings its own. */
@@ -28,7 +29,40 @@ export function loadProvider(slug: string): Provider {
   // Only a listed name becomes part of a path.
   if (!known.includes(slug))
     throw new UserError({ message: 'This provider is not known.', ...oneOf(slug, known) });
-  return parseProvider(slug, readTemplate(`providers/${slug}.yaml`), `templates/providers/${slug}.yaml`);
+  const text = readTemplate(`providers/${slug}.yaml`);
+  const compiled = compiledProviders()?.[digest(text)];
+  return compiled ? { ...compiled, slug } : parseProvider(slug, text, `templates/providers/${slug}.yaml`);
+}
+
+/**
+ * Provider files as the build has read and checked them, by the digest of their text: to parse YAML costs more than
+ * the rest of `generate`. A file that was changed since is not among them, and is read anew.
+ */
+export type CompiledProviders = Record<string, Omit<Provider, 'slug'>>;
+
+/** The file of the build that holds them. */
+export const COMPILED_PROVIDERS = 'providers.json';
+
+/** All provider files, read and checked, for the build. @throws UserError as `parseProvider` does. */
+export function compileProviders(): CompiledProviders {
+  return Object.fromEntries(
+    listProviders().map((name) => {
+      const text = readTemplate(`providers/${name}.yaml`);
+      const { slug: _, ...provider } = parseProvider(name, text, `templates/providers/${name}.yaml`);
+      return [digest(text), provider];
+    }),
+  );
+}
+
+let compiledOnce: { providers: CompiledProviders | undefined } | undefined;
+
+function compiledProviders(): CompiledProviders | undefined {
+  compiledOnce ??= { providers: readCompiled(COMPILED_PROVIDERS) as CompiledProviders | undefined };
+  return compiledOnce.providers;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /**

@@ -64,6 +64,13 @@ BEGIN
     IF NOT jsonb_path_exists(parts, '$[*].from') THEN
       RETURN NULL; -- a text without a placeholder would give every event one key
     END IF;
+    FOR j IN 1 .. jsonb_array_length(parts) - 1 LOOP
+      -- Between two values a colon that is no part of an escape, or different parts could give one key.
+      IF parts -> j ? 'from'
+        AND (parts -> (j - 1) ? 'from' OR j > 1 AND parts -> (j - 1) ->> 'literal' !~ '^([^:\\]|\\.)*:') THEN
+        RETURN NULL;
+      END IF;
+    END LOOP;
     plan := plan || jsonb_build_array(parts);
   END LOOP;
   RETURN nullif(plan, '[]');
@@ -82,13 +89,17 @@ BEGIN
   RETURN NULL;
 END $f$;
 
--- What an HMAC scheme signs before the body, or after it: text with {timestamp} and {header.x} in it.
+-- What an HMAC scheme signs before the body, or after it: text with {timestamp} in it; NULL where headers
+-- are signed too, so that the short way of `verify` does not apply.
 CREATE FUNCTION oncehook.signed_text(signature jsonb, after_body boolean) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   parts text[] := ARRAY(SELECT jsonb_array_elements_text(signature -> 'signed'));
   body_at int := array_position(parts, '{body}');
 BEGIN
+  IF array_to_string(parts, '') LIKE '%{header.%' THEN
+    RETURN NULL;
+  END IF;
   RETURN CASE WHEN after_body THEN array_to_string(parts[body_at + 1:], '') ELSE array_to_string(parts[:body_at - 1], '') END;
 END $f$;
 

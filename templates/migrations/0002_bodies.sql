@@ -1,68 +1,72 @@
 -- Bodies: from the exact bytes to something that can be read. Nothing here may raise.
 
 -- Text of any bytes. Where they are not UTF-8, every ASCII byte keeps its meaning and the others are
--- shown as Latin-1; NUL, which no text can hold, becomes a blank.
+-- shown as Latin-1; NUL, which no text can hold, becomes U+001A, which no JSON text can hold.
 CREATE FUNCTION oncehook.body_text(body bytea) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
   RETURN convert_from(body, 'UTF8');
 EXCEPTION WHEN OTHERS THEN
   IF position('\x00'::bytea IN body) > 0 THEN
-    -- Byte by byte in hexadecimal, so that the pair 00 is met only where it is a byte.
-    body := decode(replace(regexp_replace(encode(body, 'hex'), '(..)', '\1 ', 'g'), '00 ', '20 '), 'hex');
+    -- Once a backslash is written as \134, too, every \000 is a NUL.
+    body := decode(replace(replace(encode(body, 'escape'), '\\', '\134'), '\000', E'\x1a'), 'escape');
   END IF;
   RETURN convert_from(body, 'LATIN1');
 END $f$;
 
 -- JSON text that jsonb refuses, as JSON text that it takes: no byte order mark, and U+FFFD in place of
--- \u0000 and of surrogates that stand alone.
+-- \u0000 and of surrogates that stand alone. (Without looking ahead or behind: in Postgres such a pattern
+-- takes minutes for a few megabytes.)
 CREATE FUNCTION oncehook.mend_json(json_text text) RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $f$
-  SELECT pg_catalog.replace(
-    pg_catalog.regexp_replace(
-      pg_catalog.regexp_replace(
-        -- An escaped backslash steps aside first (a raw U+0001 cannot stand in valid JSON).
-        pg_catalog.replace(pg_catalog.replace(pg_catalog.ltrim(json_text, U&'\FEFF'), '\\', E'\x01'), '\u0000', '\ufffd'),
-        '\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})', '\\ufffd', 'g'),
-      '(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}', '\\ufffd', 'g'),
-    E'\x01', '\\')
-$f$;
-
--- application/x-www-form-urlencoded: `+` is a blank, %XX a byte of UTF-8; a broken escape stays as it is.
-CREATE FUNCTION oncehook.url_decode(encoded text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
-DECLARE
-  plain text := replace(encoded, '+', ' ');
 BEGIN
-  IF strpos(plain, '%') = 0 THEN
-    RETURN plain;
-  END IF;
-  RETURN (
-    SELECT oncehook.body_text(string_agg(
-      CASE WHEN m[1] ~ '^%[0-9A-Fa-f]{2}' THEN decode(replace(m[1], '%', ''), 'hex') ELSE convert_to(m[1], 'UTF8') END,
-      ''::bytea ORDER BY n))
-    FROM regexp_matches(plain, '((?:%[0-9A-Fa-f]{2})+|[^%]+|%)', 'g') WITH ORDINALITY AS x (m, n));
+  -- U+0001 and U+0002 cannot stand in valid JSON: they stand for what steps aside, an escaped backslash
+  -- and the backslashes of a pair of surrogates.
+  json_text := translate(ltrim(json_text, U&'\FEFF'), E'\x01\x02', E'\x03\x03');
+  json_text := replace(replace(json_text, '\\', E'\x01'), '\u0000', '\ufffd');
+  json_text := regexp_replace(json_text, '\\(u[dD][89abAB][0-9a-fA-F]{2})\\(u[dD][c-fC-F][0-9a-fA-F]{2})', E'\x02\\1\x02\\2', 'g');
+  json_text := regexp_replace(json_text, '\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\\ufffd', 'g');
+  RETURN replace(translate(json_text, E'\x02', '\'), E'\x01', '\\');
 END $f$;
-
--- A form as an object of strings; of equal names the last one counts.
-CREATE FUNCTION oncehook.form(body bytea) RETURNS jsonb
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
-  SELECT coalesce(
-    jsonb_object_agg(
-      oncehook.url_decode(split_part(pair, '=', 1)),
-      oncehook.url_decode(substr(pair, strpos(pair || '=', '=') + 1)) ORDER BY n),
-    '{}')
-  FROM regexp_split_to_table(oncehook.body_text(body), '&') WITH ORDINALITY AS y (pair, n)
-  WHERE pair <> ''
-$f$;
 
 CREATE TYPE oncehook.reading AS (
   payload jsonb,   -- for queries and keys; null where jsonb cannot hold the body
   content text,    -- JSON text of what the workflow's business part gets; null for an empty body
-  mended boolean   -- true where characters had to be replaced: an id that holds a replacement is none
+  damage text      -- why two ids may have become one: `escapes` (U+FFFD stands for what jsonb refuses),
+                   -- `bytes` (not UTF-8: nothing but ASCII is sure); null where everything was read as it is
 );
 
--- What a body says, whatever it is. Order of attempts: form by content type; JSON; JSON mended; JSON
+-- application/x-www-form-urlencoded as an object of strings; of equal names the last one counts, a broken
+-- escape stays as it is. The form is written anew as one JSON text: byte XX as \u00XX, then all of it taken
+-- for UTF-8. (Decoding pair by pair takes a quarter of a minute for a few megabytes.)
+CREATE FUNCTION oncehook.read_form(body bytea) RETURNS oncehook.reading
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  r oncehook.reading;
+  t text;
+BEGIN
+  IF position('\x00'::bytea IN body) > 0 THEN
+    body := decode(replace(replace(encode(body, 'escape'), '\\', '\134'), '\000', '%00'), 'escape');
+  END IF;
+  t := replace(convert_from(body, 'LATIN1'), '+', ' ');
+  IF strpos(t, '%00') > 0 THEN
+    t := replace(t, '%00', '%EF%BF%BD');
+    r.damage := 'escapes';
+  END IF;
+  t := to_json(t);
+  t := regexp_replace(substr(t, 2, length(t) - 2), '%([0-9A-Fa-f]{2})', '\\u00\1', 'g');
+  t := regexp_replace(t || '&', '&*([^&=]*)(=([^&]*))?&', '"\1":"\3",', 'g');
+  r.payload := '{' || rtrim(t, ',') || '}';
+  BEGIN
+    r.payload := convert_from(convert_to(r.payload::text, 'LATIN1'), 'UTF8');
+  EXCEPTION WHEN OTHERS THEN
+    r.damage := 'bytes';
+  END;
+  r.content := r.payload;
+  RETURN r;
+END $f$;
+
+-- What a body says, whatever it is. Order of attempts: JSON; a form, by its content type; JSON mended; JSON
 -- that only the type json can hold (numbers beyond numeric's range); anything else is one string.
 CREATE FUNCTION oncehook.read_body(body bytea, content_type text) RETURNS oncehook.reading
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
@@ -70,21 +74,20 @@ DECLARE
   r oncehook.reading;
   t text;
 BEGIN
-  r.mended := false;
   IF octet_length(coalesce(body, '')) = 0 THEN
     RETURN r;
   END IF;
-  IF lower(content_type) LIKE 'application/x-www-form-urlencoded%' THEN
-    r.payload := oncehook.form(body);
-    r.content := r.payload::text;
-    RETURN r;
-  END IF;
   BEGIN
+    r.damage := 'bytes';
     r.content := convert_from(body, 'UTF8');
+    r.damage := 'escapes';
     r.payload := r.content::jsonb;
+    r.damage := NULL;
     RETURN r;
   EXCEPTION WHEN OTHERS THEN
-    r.mended := true;
+    IF lower(content_type) LIKE 'application/x-www-form-urlencoded%' THEN
+      RETURN oncehook.read_form(body);
+    END IF;
   END;
   t := oncehook.body_text(body);
   BEGIN

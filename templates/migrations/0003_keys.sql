@@ -3,9 +3,9 @@
 -- A recipe's plan held against a delivery: the value of the first alternative whose every placeholder
 -- finds a non-empty string or number; null where none does. In a composite, `\` and `:` inside a value
 -- are escaped, so that the parts a:b + c and a + b:c never make one key.
--- `doc` stands in for `payload` where jsonb cannot hold the body. With `mended`, a value that holds the
--- replacement character is no id: two ids could have become one.
-CREATE FUNCTION oncehook.evaluate(plan jsonb, headers jsonb, query jsonb, payload jsonb, doc json, body_sha256 bytea, mended boolean)
+-- `doc` stands in for `payload` where jsonb cannot hold the body. Where a delivery was read with `damage`, a
+-- value that the damage may have changed is no id: two ids could have become one.
+CREATE FUNCTION oncehook.evaluate(plan jsonb, headers jsonb, query jsonb, payload jsonb, doc json, body_sha256 bytea, damage text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
 DECLARE
@@ -45,10 +45,11 @@ BEGIN
         path := part ->> 'path';
         found_at := CASE origin WHEN 'header' THEN headers ELSE query END -> path[1];
         IF jsonb_typeof(found_at) IN ('string', 'number') THEN
-          v := btrim(found_at #>> '{}');
+          v := found_at #>> '{}';
         END IF;
       END IF;
-      IF v IS NULL OR v = '' OR (mended AND strpos(v, U&'\FFFD') > 0) THEN
+      IF v IS NULL OR v = '' OR (damage IS NOT NULL AND strpos(v, U&'\FFFD') > 0)
+        OR (damage = 'bytes' AND origin = 'body' AND octet_length(v) <> length(v)) THEN
         result := NULL;
         EXIT;
       END IF;

@@ -4,16 +4,21 @@
 -- prepares each expression, and Postgres each regular expression, anew in every transaction, and a
 -- delivery is one transaction.
 
--- What is signed beside the body: `{timestamp}` and `{header.x}` filled in; NULL where a header is missing.
-CREATE FUNCTION oncehook.fill_signed(template text, stamp text, headers jsonb) RETURNS text
+-- What is signed: the parts of the provider's template, each filled in by itself (a header's value may look
+-- like a placeholder); NULL where a header is missing.
+CREATE FUNCTION oncehook.signed_message(parts jsonb, stamp text, headers jsonb, body bytea) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
 DECLARE
-  name text;
+  part text;
+  message bytea := '';
 BEGIN
-  FOR name IN SELECT m[1] FROM regexp_matches(template, '\{header\.([^}]+)\}', 'g') AS m LOOP
-    template := replace(template, '{header.' || name || '}', headers ->> name);
+  FOR part IN SELECT jsonb_array_elements_text(parts) LOOP
+    message := message || CASE WHEN part = '{body}' THEN body
+      ELSE convert_to(CASE WHEN part = '{timestamp}' THEN coalesce(stamp, '')
+        WHEN starts_with(part, '{header.') THEN headers ->> substr(part, 9, length(part) - 9)
+        ELSE part END, 'UTF8') END;
   END LOOP;
-  RETURN replace(template, '{timestamp}', coalesce(stamp, ''));
+  RETURN message;
 END $f$;
 
 -- The values of one name in a header of name=value pairs, in order.
@@ -23,7 +28,7 @@ DECLARE
   item text;
   found_values text[] := '{}';
 BEGIN
-  FOREACH item IN ARRAY string_to_array(header, separator) LOOP
+  FOREACH item IN ARRAY string_to_array(coalesce(header, ''), separator) LOOP
     IF starts_with(btrim(item), name || coalesce(equals, '=')) THEN
       found_values := found_values || substr(btrim(item), length(name || coalesce(equals, '=')) + 1);
     END IF;
@@ -67,8 +72,7 @@ END $f$;
 -- `s.signature` is the part of that name of the provider's file, `headers` have lower-case names, `at` is
 -- the time to measure a timestamp's age by. Several signatures in one header, and several live secrets:
 -- any pair may match. A source without a live secret refuses; nothing is accepted because a check could
--- not be made. Schemes: none; token (the header holds the secret); hmac-sha256 over
--- signed_before ‖ body ‖ signed_after.
+-- not be made. Schemes: none; token (the header holds the secret); hmac-sha256 over `signed`.
 CREATE FUNCTION oncehook.verify_fully(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamptz) RETURNS text
 LANGUAGE plpgsql STABLE AS $f$
 DECLARE
@@ -93,10 +97,7 @@ BEGIN
   given := CASE WHEN separator IS NOT NULL THEN oncehook.pair_values(header, separator, s.signature #>> '{pairs,name}', s.signature #>> '{pairs,equals}')
     WHEN starts_with(header, coalesce(s.signature ->> 'prefix', '')) THEN ARRAY[btrim(substr(header, length(coalesce(s.signature ->> 'prefix', '')) + 1))]
     ELSE '{}' END;
-  message := convert_to(CASE WHEN strpos(s.signed_before, '{') = 0 THEN s.signed_before
-      ELSE oncehook.fill_signed(s.signed_before, stamp, headers) END, 'UTF8')
-    || body || convert_to(CASE WHEN strpos(s.signed_after, '{') = 0 THEN s.signed_after
-      ELSE oncehook.fill_signed(s.signed_after, stamp, headers) END, 'UTF8');
+  message := oncehook.signed_message(s.signature -> 'signed', stamp, headers, body);
   IF message IS NULL OR NOT oncehook.any_mac(s, given, message, uuid_send(gen_random_uuid())) THEN
     RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
   END IF;
@@ -125,6 +126,7 @@ BEGIN
           || convert_to(replace(s.signed_before, '{timestamp}', stamp), 'UTF8') || body || convert_to(s.signed_after, 'UTF8')
         )), s.signature ->> 'encoding'), 'UTF8'))
     AND s.signature ->> 'scheme' = 'hmac-sha256'
+    AND strpos(header, s.header_separator || ' ') = 0 -- a pair that begins with a blank has its place only there
   THEN
     RETURN NULL;
   END IF;

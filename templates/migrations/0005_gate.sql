@@ -8,7 +8,7 @@ CREATE TYPE oncehook.delivery AS (
   content_type text, headers jsonb, query jsonb, body bytea, body_sha256 bytea, payload jsonb, content text,
   token text, claim_hash bytea, locked_until timestamptz, sender text,
   event_id bigint, status text, taken_sha256 bytea,
-  volatile jsonb, ack text, answers jsonb
+  ack text, answers jsonb
 );
 
 -- What the workflow gets: always one row.
@@ -19,12 +19,15 @@ CREATE TYPE oncehook.answer AS (
   body json, headers jsonb, query jsonb
 );
 
--- Headers or query parameters without the values of credentials.
+-- Headers or query parameters without the values of credentials; none of what is no object.
 CREATE FUNCTION oncehook.redact(named jsonb, names text[]) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
 DECLARE
   name text;
 BEGIN
+  IF jsonb_typeof(named) <> 'object' THEN
+    RETURN '{}';
+  END IF;
   FOREACH name IN ARRAY names LOOP
     named := CASE WHEN named ? name THEN jsonb_set(named, ARRAY[name], '"[redacted]"') ELSE named END;
   END LOOP;
@@ -49,7 +52,7 @@ DECLARE
   payload jsonb;
   content text;
   doc json;
-  mended boolean := false;
+  damage text;
   reason text;
   value text;
   type text;
@@ -60,6 +63,8 @@ DECLARE
   taken_status text;
   taken_sha bytea;
   token text;
+  plan jsonb;
+  setting text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
   IF s.active IS NOT TRUE THEN
@@ -82,12 +87,12 @@ BEGIN
     head := oncehook.read_object(headers);
     params := oncehook.read_object(query);
     reason := oncehook.verify(s, head, raw, now());
-    r := oncehook.read_body(raw, head ->> 'content-type');
-    content := r.content;
-    payload := r.payload;
-    mended := r.mended;
-    IF payload IS NULL THEN
-      doc := content::json;
+    IF reason IS NULL THEN
+      r := oncehook.read_body(raw, head ->> 'content-type');
+      content := r.content;
+      payload := r.payload;
+      damage := coalesce(r.damage, 'escapes'); -- it may have been a header
+      doc := CASE WHEN payload IS NULL THEN content::json END;
     END IF;
   END;
   IF reason IS NOT NULL THEN
@@ -96,14 +101,15 @@ BEGIN
   sha := sha256(raw);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
-  IF mended OR recipe <> s.key_recipe THEN
-    IF oncehook.compile_recipe(coalesce(recipe, s.key_recipe)) IS NULL THEN
+  IF damage IS NOT NULL OR recipe <> s.key_recipe THEN
+    plan := oncehook.compile_recipe(coalesce(recipe, s.key_recipe));
+    IF plan IS NULL THEN
       RETURN oncehook.refused(s, source, 'unavailable', 'the recipe in the node Idempotency key cannot be read');
     END IF;
-    value := oncehook.evaluate(oncehook.compile_recipe(coalesce(recipe, s.key_recipe)), head, params, payload, doc, sha, mended);
+    value := oncehook.evaluate(plan, head, params, payload, doc, sha, damage);
   ELSE
     value := CASE WHEN jsonb_typeof(payload #> s.key_path) IN ('string', 'number') AND payload #>> s.key_path <> ''
-      THEN payload #>> s.key_path ELSE oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, false) END;
+      THEN payload #>> s.key_path ELSE oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL) END;
   END IF;
   IF value IS NOT NULL THEN
     key := oncehook.idempotency_key(s.id, value, s.key_format, mode = 'production');
@@ -112,25 +118,26 @@ BEGIN
     IF taken_id IS NULL THEN
       token := gen_random_uuid();
     END IF;
-    -- What is acknowledged must be on disk, whatever this database's default is. An audit row may be
-    -- lost with the server: the claim that it tells of is on disk already.
-    IF token IS NULL OR current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
-      mode := set_config('synchronous_commit', CASE WHEN token IS NULL THEN 'off' ELSE 'on' END, true);
-    END IF;
+  END IF;
+  -- What is acknowledged must be on disk, whatever this database's default is. An audit row may be lost
+  -- with the server (unless a claim of the same transaction would be lost with it): the claim that it tells
+  -- of is on disk already.
+  IF taken_id IS NOT NULL OR current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    setting := set_config('synchronous_commit', CASE WHEN taken_id IS NOT NULL AND pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
   END IF;
   IF token IS NULL AND taken_sha = sha THEN
     -- The common duplicate: nothing of it is needed any more but who sent it.
     RETURN ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL, NULL, NULL, NULL,
       left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
-      taken_id, taken_status, taken_sha, NULL, s.ack, s.answers)::oncehook.delivery;
+      taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
   END IF;
   IF token IS NOT NULL OR value IS NULL THEN
     type := CASE WHEN s.type_plan IS NULL THEN NULL
-      WHEN NOT mended AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512)
-      ELSE left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, mended), 512) END;
+      WHEN damage IS NULL AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512)
+      ELSE left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512) END;
     object := CASE WHEN s.object_plan IS NULL THEN NULL
-      WHEN NOT mended AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512)
-      ELSE left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, mended), 512) END;
+      WHEN damage IS NULL AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512)
+      ELSE left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512) END;
     IF head ?| s.credential_names OR params ?| s.credential_names THEN
       head := oncehook.redact(head, s.credential_names);
       params := oncehook.redact(params, s.credential_names);
@@ -147,7 +154,7 @@ BEGIN
     token, CASE WHEN token IS NOT NULL THEN sha256(convert_to(token, 'UTF8')) END, now() + s.lease,
     -- The address that a proxy added last; without a proxy n8n tells none.
     left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
-    taken_id, taken_status, taken_sha, s.volatile, s.ack, s.answers)::oncehook.delivery;
+    taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
 END $f$;
 
 -- A delivery that goes no further.
@@ -186,15 +193,18 @@ BEGIN
 END $f$;
 
 -- Whether two bodies of one event say the same, but for what the provider changes from one delivery to
--- the next.
-CREATE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb, paths jsonb) RETURNS boolean
+-- the next. (The paths come from the event's source and not from the caller, for whom it would be a way to
+-- find out a stored body part by part.)
+CREATE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $f$
 #variable_conflict use_variable
 DECLARE
   stored jsonb;
+  paths jsonb;
 BEGIN
-  SELECT e.payload INTO stored FROM oncehook.webhook_events e WHERE e.id = event_id;
-  RETURN coalesce(coalesce(paths, '[]') <> '[]' AND oncehook.without(stored, paths) = oncehook.without(payload, paths), false);
+  SELECT e.payload, s.volatile INTO stored, paths
+    FROM oncehook.webhook_events e JOIN oncehook.webhook_sources s ON s.id = e.source WHERE e.id = event_id;
+  RETURN coalesce(paths <> '[]' AND oncehook.without(stored, paths) = oncehook.without(payload, paths), false);
 END $f$;
 
 -- The answer for a delivery, and the bookkeeping of those that were not claimed. `event_id` and
@@ -210,12 +220,12 @@ DECLARE
 BEGIN
   IF attempts IS NOT NULL THEN
     IF attempts > 1 THEN
-      -- The work goes on with what came now, so that is what the ledger must hold. The token in the
-      -- condition keeps n8n's role from changing an event that it has not taken.
+      -- The work goes on with what came now, so that is what the ledger must hold. The condition keeps
+      -- n8n's role from changing an event that it does not hold.
       UPDATE oncehook.webhook_events e
         SET body = d.body, body_sha256 = d.body_sha256, payload = d.payload, content_type = d.content_type,
           headers = d.headers, query = d.query, event_type = d.event_type, object_id = d.object_id
-        WHERE e.id = event_id AND e.claim_hash = sha256(convert_to(d.token, 'UTF8')) RETURNING e.first_seen_at INTO first_seen;
+        WHERE e.id = event_id AND e.claim_hash = sha256(convert_to(d.token, 'UTF8')) AND e.status = 'processing' RETURNING e.first_seen_at INTO first_seen;
     END IF;
     a := ROW(CASE WHEN attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
       '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
@@ -227,7 +237,7 @@ BEGIN
       SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
         FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key;
     END IF;
-    outcome := CASE WHEN d.taken_sha256 <> d.body_sha256 AND NOT oncehook.same_but_volatile(d.event_id, d.payload, d.volatile)
+    outcome := CASE WHEN d.taken_sha256 <> d.body_sha256 AND NOT oncehook.same_but_volatile(d.event_id, d.payload)
       THEN 'mismatch' ELSE 'duplicate' END;
     INSERT INTO oncehook.webhook_duplicates (event_id, source, source_ip, outcome, body_sha256, body)
       SELECT d.event_id, d.source, d.sender, outcome, d.body_sha256, CASE WHEN outcome = 'mismatch' THEN d.body END
@@ -237,8 +247,8 @@ BEGIN
         || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
       'application/json; charset=utf-8', NULL,
       d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-    IF d.ack = 'after-success' AND d.status = 'processing' THEN
-      -- The first run is still going and has not answered: this sender's retry is the plan.
+    IF d.ack = 'after-success' AND d.status IN ('received', 'processing', 'failed') THEN
+      -- The work is not done, and the sender has no answer that says so: this sender's retry is the plan.
       a.code := 503;
       a.retry_after := 10;
       a.answer := '{"ok":false,"duplicate":true,"error":"still processing","key":' || to_json(d.key) || '}';
@@ -252,9 +262,9 @@ BEGIN
     a.code := 200;
     a.answer := '{"ok":true,"quarantined":true}';
   ELSIF d.refused = 'rejected' THEN
-    a.content_type := set_config('synchronous_commit', 'off', true);
+    PERFORM set_config('synchronous_commit', 'off', true) WHERE pg_current_xact_id_if_assigned() IS NULL;
     INSERT INTO oncehook.webhook_rejections AS r (source, reason, hour, shard)
-      VALUES (d.source, d.reason, date_trunc('hour', now()), floor(random() * 16))
+      VALUES (d.source, d.reason, date_trunc('hour', now(), 'UTC'), floor(random() * 16))
       ON CONFLICT (source, reason, hour, shard) DO UPDATE SET count = r.count + 1;
     a.outcome := 'rejected';
     a.code := 401;

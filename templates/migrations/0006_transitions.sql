@@ -2,6 +2,16 @@
 
 CREATE TYPE oncehook.transition AS (status text, explanation text);
 
+-- What these functions tell must be on disk when they have told it, whatever the database's default is: a
+-- completion that the server forgot would be work done twice.
+CREATE FUNCTION oncehook.durably() RETURNS void
+LANGUAGE plpgsql AS $f$
+BEGIN
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+END $f$;
+
 -- Completes an event. Only the run whose fencing token is the event's latest can: one that another run
 -- overtook is told so. Calling twice is calling once.
 CREATE FUNCTION oncehook.finish(key text, claim text) RETURNS oncehook.transition
@@ -11,6 +21,7 @@ DECLARE
   hash constant bytea := sha256(convert_to(coalesce(claim, ''), 'UTF8'));
   e record;
 BEGIN
+  PERFORM oncehook.durably();
   UPDATE oncehook.webhook_events w
     SET status = 'success', processed_at = clock_timestamp(), locked_until = 'infinity', next_attempt_at = NULL, error = NULL
     WHERE w.idempotency_key = key AND w.claim_hash = hash AND w.status IN ('processing', 'failed');
@@ -51,6 +62,7 @@ BEGIN
   IF error_name = 'WorkflowCrashedError' THEN
     RETURN ROW('ignored', 'n8n reports a crash, which may be of a run that lives: the lease decides')::oncehook.transition;
   END IF;
+  PERFORM oncehook.durably();
   FOR e IN
     SELECT w.id, w.attempts >= s.max_attempts AS used_up
       FROM oncehook.webhook_events w JOIN oncehook.webhook_sources s ON s.id = w.source
@@ -93,7 +105,7 @@ BEGIN
   a.content_type := 'application/json; charset=utf-8';
   a.code := 200;
   IF event_id ~ '^[0-9]{1,18}$' THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
+    PERFORM oncehook.durably();
     UPDATE oncehook.webhook_events w
       SET status = 'processing', attempts = w.attempts + 1, replays = w.replays + 1, claim_hash = sha256(convert_to(token, 'UTF8')), claimed_at = now(),
         locked_until = now() + s.lease, next_attempt_at = now() + s.lease,

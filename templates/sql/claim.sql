@@ -2,7 +2,7 @@
 -- new / reclaimed: this run holds the event. duplicate, mismatch, unkeyed, rejected: it does not.
 WITH delivery AS MATERIALIZED (
   -- exact bytes, signature, key
-  SELECT d FROM oncehook.receive($1::text, $2::text, $3::text, $4::text, $5::text, $6::text) AS d
+  SELECT oncehook.receive($1::text, $2::text, $3::text, $4::text, $5::text, $6::text) AS d
 ), claimed AS (
   INSERT INTO oncehook.webhook_events AS e (
     idempotency_key, source, event_type, external_id, object_id, content_type, headers, query, body, body_sha256, payload,

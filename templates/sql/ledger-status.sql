@@ -7,6 +7,7 @@ SELECT jsonb_build_object(
     FROM (SELECT status, count(*) AS count FROM oncehook.webhook_events WHERE source = s.id GROUP BY status) e), '{}'),
   'lapsed', (SELECT count(*) FROM oncehook.webhook_events e
              WHERE e.source = s.id AND e.next_attempt_at IS NOT NULL AND e.status = 'processing' AND e.locked_until < now()),
+  'overruns', (SELECT coalesce(sum(e.overruns), 0) FROM oncehook.webhook_events e WHERE e.source = s.id),
   'duplicates', (SELECT count(*) FILTER (WHERE d.outcome = 'duplicate') FROM oncehook.webhook_duplicates d WHERE d.source = s.id),
   'mismatches', (SELECT count(*) FILTER (WHERE d.outcome = 'mismatch') FROM oncehook.webhook_duplicates d WHERE d.source = s.id),
   'rejections', coalesce((

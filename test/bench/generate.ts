@@ -24,10 +24,22 @@ try {
   const nothing = whole(['-e', '0'], folder);
   // Times, not rates: how many times as long as an empty process.
   const ratios = [
-    await measurePairs('generate', nothing, whole([join(root, 'dist/cli/main.js'), 'generate'], folder), PAIRS),
-    await measurePairs('generate_from_sources', nothing, whole([join(root, 'src/cli/main.ts'), 'generate'], folder), PAIRS),
+    await measurePairs(
+      'generate',
+      nothing,
+      whole([join(root, 'dist/cli/main.js'), 'generate'], folder),
+      PAIRS,
+    ),
+    await measurePairs(
+      'generate_from_sources',
+      nothing,
+      whole([join(root, 'src/cli/main.ts'), 'generate'], folder),
+      PAIRS,
+    ),
   ];
-  console.log(`\`oncehook generate\`, a whole process, ÷ \`node -e 0\`. Median of ${PAIRS} pairs; wanted: at most 4.`);
+  console.log(
+    `\`oncehook generate\`, a whole process, ÷ \`node -e 0\`. Median of ${PAIRS} pairs; wanted: at most 4.`,
+  );
   printRatios(ratios, {});
 } finally {
   rmSync(folder, { recursive: true, force: true });

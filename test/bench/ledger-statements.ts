@@ -6,7 +6,7 @@ export const SECRET = 'whsec_bench';
 export const SOURCE = 'bench';
 
 const claim = readTemplate('sql/claim.sql');
-const verify = 'SELECT oncehook.verify($1::text, $2::jsonb, decode($3, \'base64\'), now())';
+const verify = "SELECT oncehook.verify($1::text, $2::jsonb, decode($3, 'base64'), now())";
 
 /** A signed body of about 2 kB, of the shape of a payment provider's event. */
 export function delivery(id: string): { body: Buffer; headers: string } {
@@ -19,7 +19,12 @@ export function delivery(id: string): { body: Buffer; headers: string } {
       type: 'payment_intent.succeeded',
       request: { id: 'req_1', idempotency_key: 'k1' },
       data: {
-        object: { id: 'pi_1', amount: 1999, currency: 'usd', metadata: { order_id: 'A1', note: 'x'.repeat(1600) } },
+        object: {
+          id: 'pi_1',
+          amount: 1999,
+          currency: 'usd',
+          metadata: { order_id: 'A1', note: 'x'.repeat(1600) },
+        },
       },
     }),
   );
@@ -39,7 +44,17 @@ export function delivery(id: string): { body: Buffer; headers: string } {
 /** The gate's statement with its values written into the text: how n8n's Postgres node sends it. */
 export function claimStatement(id: string = randomUUID()): string {
   const { body, headers } = delivery(id);
-  const values = [SOURCE, body.toString('base64'), headers, '{}', '{body.id}', 'production', 'w', '1', 'http://n8n'];
+  const values = [
+    SOURCE,
+    body.toString('base64'),
+    headers,
+    '{}',
+    '{body.id}',
+    'production',
+    'w',
+    '1',
+    'http://n8n',
+  ];
   return written(claim, values);
 }
 

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startServer } from '../../src/ledger/embedded/server.ts';
 import { migrate } from '../../src/ledger/migrate.ts';
-import { claimStatement, hmacStatement, plainStatement, SECRET, SOURCE, verifyStatement } from './ledger-statements.ts';
+import {
+  claimStatement,
+  hmacStatement,
+  plainStatement,
+  SECRET,
+  SOURCE,
+  verifyStatement,
+} from './ledger-statements.ts';
 import { measurePairs, printRatios, type Side } from './pairs.ts';
 
 /** Seconds that one side of a pair runs. */
@@ -26,7 +33,10 @@ function load(url: string, make: () => string, clients: number): Side {
     const connections = await Promise.all(
       Array.from({ length: clients }, async () => {
         // Values as they come: what is measured is the database, not how a client reads JSON.
-        const client = new pg.Client({ connectionString: url, types: { getTypeParser: () => (value: string) => value } });
+        const client = new pg.Client({
+          connectionString: url,
+          types: { getTypeParser: () => (value: string) => value },
+        });
         await client.connect();
         return client;
       }),
@@ -61,16 +71,28 @@ try {
     return measurePairs(name, load(url, make, clients), load(url, base, clients), PAIRS);
   };
   const ratios = [
-    await pair('claim_new', () => claimStatement(), () => plainStatement(), 8),
-    await pair('claim_hot_key', () => claimStatement('evt_hot'), () => plainStatement('evt_hot'), 64),
+    await pair(
+      'claim_new',
+      () => claimStatement(),
+      () => plainStatement(),
+      8,
+    ),
+    await pair(
+      'claim_hot_key',
+      () => claimStatement('evt_hot'),
+      () => plainStatement('evt_hot'),
+      64,
+    ),
     await pair('verify', verifyStatement, hmacStatement, 8),
   ];
   const { rows } = await admin.query(
-    "SELECT count(*)::int AS winners FROM oncehook.webhook_events WHERE idempotency_key = $1 AND attempts = 1",
+    'SELECT count(*)::int AS winners FROM oncehook.webhook_events WHERE idempotency_key = $1 AND attempts = 1',
     [`${SOURCE}:evt_hot`],
   );
   await admin.end();
-  console.log(`Claim with HMAC ÷ plain INSERT … ON CONFLICT; signature check ÷ bare hmac(). Median of ${PAIRS} pairs.`);
+  console.log(
+    `Claim with HMAC ÷ plain INSERT … ON CONFLICT; signature check ÷ bare hmac(). Median of ${PAIRS} pairs.`,
+  );
   console.log(`Winners of the hot key: ${rows[0].winners}`);
   printRatios(ratios, { claim_new: 0.5, claim_hot_key: 0.5, verify: 0.75 });
 } finally {

@@ -45,5 +45,7 @@ export function printRatios(ratios: readonly Ratio[], wanted: Record<string, num
     const least = wanted[name] === undefined ? '' : `≥ ${wanted[name]}`;
     console.log(`| ${name} | ${ratio.toFixed(2)} | ${least} | ${first.toFixed(0)} | ${second.toFixed(0)} |`);
   }
-  console.log(JSON.stringify(Object.fromEntries(ratios.map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]))));
+  console.log(
+    JSON.stringify(Object.fromEntries(ratios.map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]))),
+  );
 }

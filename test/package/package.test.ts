@@ -33,10 +33,16 @@ test('the installed package generates the same bytes as the sources', () => {
   const apart = mkdtempSync(join(tmpdir(), 'oncehook-sources-'));
   try {
     cpSync(join(root, 'oncehook.yaml'), join(apart, 'oncehook.yaml'));
-    run(process.execPath, [join(root, 'src/cli/main.ts'), 'generate', '--config', join(apart, 'oncehook.yaml')], apart);
+    run(
+      process.execPath,
+      [join(root, 'src/cli/main.ts'), 'generate', '--config', join(apart, 'oncehook.yaml')],
+      apart,
+    );
     expect(Object.keys(fromPackage).length).toBeGreaterThan(0);
     expect(fromPackage).toEqual(contents(join(apart, 'workflows')));
-    expect(readFileSync(join(folder, 'oncehook.schema.json'))).toEqual(readFileSync(join(apart, 'oncehook.schema.json')));
+    expect(readFileSync(join(folder, 'oncehook.schema.json'))).toEqual(
+      readFileSync(join(apart, 'oncehook.schema.json')),
+    );
   } finally {
     rmSync(apart, { recursive: true, force: true });
   }
@@ -48,9 +54,18 @@ test('the package is importable, typed, and holds no source or test', () => {
     ['--input-type=module', '-e', "console.log(Object.keys(await import('oncehook')).sort().join())"],
     folder,
   ).trim();
-  expect(names.split(',')).toEqual(expect.arrayContaining(['UserError', 'generate', 'loadConfig', 'sourceWorkflow']));
+  expect(names.split(',')).toEqual(
+    expect.arrayContaining(['UserError', 'generate', 'loadConfig', 'sourceWorkflow']),
+  );
   const installed = join(folder, 'node_modules/oncehook');
-  expect(readdirSync(installed).sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json', 'templates']);
+  expect(readdirSync(installed).sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist',
+    'package.json',
+    'templates',
+  ]);
   expect(readdirSync(join(installed, 'dist'))).toContain('index.d.ts');
 });
 

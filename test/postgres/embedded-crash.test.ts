@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connect } from '../../src/ledger/connect.ts';
 import { isAlive } from '../../src/ledger/embedded/processes.ts';
 import { startServer } from '../../src/ledger/embedded/server.ts';
@@ -28,6 +28,17 @@ const run = async (url: string, sql: string): Promise<unknown> => {
   }
 };
 
+/** A data folder that was used and stopped; tests that are not about initdb begin with a copy. */
+let used: string;
+const copyUsed = () => execFileSync('cp', ['-a', join(used, 'postgres'), dataDir]);
+
+beforeAll(async () => {
+  used = await realpath(await mkdtemp(join(tmpdir(), 'oncehook-crash-')));
+  const server = await startServer({ dataDir: join(used, 'postgres'), durable: false });
+  await run(server.urlFor('postgres'), 'CREATE TABLE kept AS SELECT 42 AS answer');
+  await server.stop();
+});
+afterAll(() => rm(used, { recursive: true, force: true }));
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'oncehook-crash-')));
   dataDir = join(folder, 'postgres');
@@ -40,42 +51,45 @@ afterEach(async () => {
 });
 
 test('a killed run leaves its server; the next start ends it and goes on with the data', async () => {
+  copyUsed();
   const first = serving(dataDir);
   const { pid, url } = await first.served;
-  await run(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+  await run(url, 'UPDATE kept SET answer = 43');
   await first.end('SIGKILL');
   expect(isAlive(pid)).toBe(true);
   const server = await start();
   expect(isAlive(pid)).toBe(false);
-  expect(await run(server.urlFor('postgres'), 'SELECT answer FROM kept')).toBe(42);
+  expect(await run(server.urlFor('postgres'), 'SELECT answer FROM kept')).toBe(43);
   await server.stop();
 });
 
 test('a killed server: its end is seen, its postmaster.pid is no obstacle, what was committed is there', async () => {
+  copyUsed();
   const server = await start();
-  await run(server.urlFor('postgres'), 'CREATE TABLE kept AS SELECT 42 AS answer');
+  await run(server.urlFor('postgres'), 'UPDATE kept SET answer = 43');
   process.kill(server.pid, 'SIGKILL');
   await server.ended;
   await server.stop(); // does nothing, and does not fail
   expect(existsSync(join(dataDir, 'postmaster.pid'))).toBe(true);
   const second = await start();
-  expect(await run(second.urlFor('postgres'), 'SELECT answer FROM kept')).toBe(42);
+  expect(await run(second.urlFor('postgres'), 'SELECT answer FROM kept')).toBe(43);
   await second.stop();
 });
 
 test('a killed run whose server was killed too, as on a machine that lost its power', async () => {
+  copyUsed();
   const first = serving(dataDir);
   const { pid, url } = await first.served;
-  await run(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+  await run(url, 'UPDATE kept SET answer = 43');
   await first.end('SIGKILL');
   process.kill(pid, 'SIGKILL');
   const server = await start();
-  expect(await run(server.urlFor('postgres'), 'SELECT answer FROM kept')).toBe(42);
+  expect(await run(server.urlFor('postgres'), 'SELECT answer FROM kept')).toBe(43);
   await server.stop();
 });
 
 test('a postmaster.pid whose number now belongs to another program is no obstacle', async () => {
-  await (await start()).stop();
+  copyUsed();
   // A program of the user that Postgres runs as, and so one that Postgres itself would take for a server.
   const { uid, gid } = await import('node:fs').then(({ statSync }) => statSync(dataDir));
   const ids = process.getuid?.() === 0 ? { uid, gid } : {};
@@ -125,6 +139,7 @@ test('the temporary folder of a run that still lives is left to it', async () =>
 });
 
 test('Ctrl-C in the terminal reaches the run, not the server', async () => {
+  copyUsed();
   const first = serving(dataDir, { detached: true });
   const { pid, url } = await first.served;
   first.child.once('exit', () => {});
@@ -136,6 +151,7 @@ test('Ctrl-C in the terminal reaches the run, not the server', async () => {
 });
 
 test('a run that ends by an uncaught error takes its server with it', async () => {
+  copyUsed();
   const script = join(folder, 'throwing.mts');
   const server = new URL('../../src/ledger/embedded/server.ts', import.meta.url).href;
   await writeFile(

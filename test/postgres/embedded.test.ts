@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/ledger/connect.ts';
+import { stopLeftServer } from '../../src/ledger/embedded/left-server.ts';
 import {
   findServer,
   type Server,
@@ -27,11 +29,8 @@ const start = async (options: ServerOptions): Promise<Server> => {
   return server;
 };
 const copyOfUsed = async (): Promise<string> => {
-  const copy = await mkdtemp(join(folder, 'copy-'));
-  await rm(copy, { recursive: true });
-  await cp(used, copy, { recursive: true });
-  const owner = await stat(used);
-  if (process.getuid?.() === 0) await chownAll(copy, owner.uid, owner.gid);
+  const copy = join(await mkdtemp(join(folder, 'copy-')), 'postgres');
+  execFileSync('cp', ['-a', used, copy]); // with owners and modes
   return copy;
 };
 const ask = async (server: Server, sql: string): Promise<unknown> => {
@@ -88,7 +87,11 @@ test('UTF-8, whatever the locale of the machine', async () => {
 
 test('a port that is taken is named; the folder stays usable', async () => {
   const dataDir = await copyOfUsed();
-  const other = createServer();
+  let calls = 0;
+  const other = createServer((socket) => {
+    calls += 1;
+    socket.destroy();
+  });
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
   const address = other.address();
   const port = typeof address === 'object' && address ? address.port : 0;
@@ -98,6 +101,7 @@ test('a port that is taken is named; the folder stays usable', async () => {
     issues: [{ remedy: expect.any(String) }],
   });
   await new Promise((done) => other.close(done));
+  expect(calls).toBe(0); // the other program was not taken for the server
   const server = await start({ dataDir, port });
   expect(server.port).toBe(port);
   await server.stop();
@@ -135,16 +139,28 @@ test('the mark of its process comes back after a crash of a backend', async () =
   await server.stop();
 });
 
-test.each<{ what: string; make: (dataDir: string) => Promise<void> }>([
-  { what: 'files of somebody else', make: (dataDir) => writeFile(join(dataDir, 'thesis.txt'), 'precious') },
-  { what: 'a data folder of another version', make: (dataDir) => otherVersion(dataDir) },
-])('$what are refused and not touched', async ({ make }) => {
+test('a server whose mark is away for a moment is not taken for one that was left', async () => {
+  const server = await start({ dataDir: await copyOfUsed() });
+  await ask(
+    server,
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name ~ 'server of process'",
+  );
+  await expect(stopLeftServer(server.dataDir)).rejects.toMatchObject({ name: 'UserError' });
+  expect(await ask(server, 'SELECT 1')).toBe(1);
+  await server.stop();
+});
+
+test.each<{ what: string; file: string; text: string; word: string }>([
+  { what: 'files of somebody else', file: 'thesis.txt', text: 'precious', word: 'foreign-' },
+  { what: 'a data folder of another version', file: 'PG_VERSION', text: '13\n', word: 'Postgres 13' },
+])('$what are refused and not touched', async ({ file, text, word }) => {
   const dataDir = await mkdtemp(join(folder, 'foreign-'));
-  await make(dataDir);
+  await writeFile(join(dataDir, file), text);
+  if (file === 'PG_VERSION') await writeFile(join(dataDir, 'oncehook.password'), 'x\n');
   const before = await readdir(dataDir);
   await expect(start({ dataDir })).rejects.toMatchObject({
     name: 'UserError',
-    issues: [{ remedy: expect.any(String) }],
+    issues: [{ message: expect.stringContaining(word), remedy: expect.any(String) }],
   });
   expect(await readdir(dataDir)).toEqual(before);
 });
@@ -172,14 +188,3 @@ test('an existing empty folder is used', async () => {
   await server.stop();
   expect(existsSync(join(dataDir, 'PG_VERSION'))).toBe(true);
 });
-
-async function otherVersion(dataDir: string): Promise<void> {
-  await writeFile(join(dataDir, 'PG_VERSION'), '13\n');
-  await writeFile(join(dataDir, 'oncehook.password'), 'x\n');
-}
-
-async function chownAll(path: string, uid: number, gid: number): Promise<void> {
-  const { chown } = await import('node:fs/promises');
-  await chown(path, uid, gid);
-  for (const entry of await readdir(path, { recursive: true })) await chown(join(path, entry), uid, gid);
-}

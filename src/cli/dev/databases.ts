@@ -30,7 +30,9 @@ export const n8nUrl = (server: DevServer, database: string, { n8n }: Passwords):
 export async function prepareServer(server: DevServer, passwords: Passwords): Promise<void> {
   await asSuperuser(server, async (client) => {
     const role = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [OWNER_ROLE]);
-    const verifier = pg.escapeLiteral(scramVerifier(passwords.owner, 'the password of the development database'));
+    const verifier = pg.escapeLiteral(
+      scramVerifier(passwords.owner, 'the password of the development database'),
+    );
     await client.query(
       `${role.rowCount ? 'ALTER' : 'CREATE'} ROLE ${OWNER_ROLE} LOGIN CREATEROLE NOSUPERUSER PASSWORD ${verifier}`,
     );
@@ -46,7 +48,10 @@ export async function prepareServer(server: DevServer, passwords: Passwords): Pr
 }
 
 /** Runs work with an empty database of its own, which is gone afterwards. */
-export async function withThrowAwayDatabase<T>(server: DevServer, work: (database: string) => Promise<T>): Promise<T> {
+export async function withThrowAwayDatabase<T>(
+  server: DevServer,
+  work: (database: string) => Promise<T>,
+): Promise<T> {
   const name = `${THROW_AWAY}${randomBytes(6).toString('hex')}`;
   await asSuperuser(server, (client) => client.query(`CREATE DATABASE ${name} OWNER ${OWNER_ROLE}`));
   try {

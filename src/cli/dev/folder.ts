@@ -50,7 +50,8 @@ export async function readPasswords(folder: string): Promise<Passwords | undefin
   const text = await readText(file);
   if (text === undefined) return undefined;
   const { owner, n8n } = parse(text);
-  const usable = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
+  const usable = (value: unknown): value is string =>
+    typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
   if (usable(owner) && usable(n8n)) return { owner, n8n };
   throw new UserError({
     file,

@@ -51,7 +51,11 @@ export function prove(
     signal.throwIfAborted();
     const admin = await connect(owner);
     try {
-      await addSecret(admin, { sourceId: source.id, name: 'proof', key: storedKey(source.signature, secret) });
+      await addSecret(admin, {
+        sourceId: source.id,
+        name: 'proof',
+        key: storedKey(source.signature, secret),
+      });
       const n8n = await connect(n8nUrl(server, database, passwords));
       try {
         const steps = await walk(n8n, source, secret, signal);
@@ -72,7 +76,12 @@ export function prove(
 
 type Client = Awaited<ReturnType<typeof connect>>;
 
-async function walk(client: Client, source: ResolvedSource, secret: string, signal: AbortSignal): Promise<ProofStep[]> {
+async function walk(
+  client: Client,
+  source: ResolvedSource,
+  secret: string,
+  signal: AbortSignal,
+): Promise<ProofStep[]> {
   const steps: ProofStep[] = [];
   let execution = 0;
   const run = (): Run => ({ workflow: 'proof', execution: `${execution}`, instance: 'http://proof.invalid' });
@@ -123,7 +132,11 @@ function chooseSource(sources: readonly ResolvedSource[]): ResolvedSource {
   const signs = (source: ResolvedSource) => source.signature.scheme === 'hmac-sha256';
   const source = sources.find(signs) ?? standIns().find(signs);
   if (!source) throw new Bug('No provider of the catalogue signs with HMAC.');
-  return { ...source, maxAttempts: Math.max(2, source.maxAttempts), leaseSeconds: Math.max(300, source.leaseSeconds) };
+  return {
+    ...source,
+    maxAttempts: Math.max(2, source.maxAttempts),
+    leaseSeconds: Math.max(300, source.leaseSeconds),
+  };
 }
 
 /** A source of every provider of the catalogue that can do without settings of its own. */
@@ -131,7 +144,10 @@ function standIns(): ResolvedSource[] {
   return catalogue.list().flatMap((slug) => {
     if (catalogue.load(slug).signature.scheme !== 'hmac-sha256') return [];
     return resolveSources(
-      parseConfig(`project: proof\nsources:\n  proof: { provider: ${slug}, secrets: [PROOF_SECRET] }\n`, 'proof'),
+      parseConfig(
+        `project: proof\nsources:\n  proof: { provider: ${slug}, secrets: [PROOF_SECRET] }\n`,
+        'proof',
+      ),
     );
   });
 }

@@ -1,9 +1,8 @@
-import { connect as open } from 'node:net';
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6, connect as open } from 'node:net';
 import { join } from 'node:path';
 import { UserError } from '../../errors.ts';
-import { type Server, startServer } from '../../ledger/embedded/server.ts';
 import { findServer } from '../../ledger/embedded/running.ts';
+import { type Server, startServer } from '../../ledger/embedded/server.ts';
 import { N8N_ROLE } from '../../ledger/n8n-role.ts';
 import { DATABASE } from './databases.ts';
 import { FILES, writePrivate } from './folder.ts';
@@ -16,14 +15,19 @@ const LOOPBACK = '127.0.0.1';
  * nobody but n8n's role gets in.
  * @throws UserError as `startServer` does, and where the port is taken or the address is not one of this machine.
  */
-export async function startDevServer(devFolder: string, port: number, listen: string | undefined): Promise<Server> {
+export async function startDevServer(
+  devFolder: string,
+  port: number,
+  listen: string | undefined,
+): Promise<Server> {
   const dataDir = join(devFolder, FILES.data);
   const settings = listen === undefined ? {} : await reachable(devFolder, listen);
   let server: Server;
   try {
     server = await startServer({ dataDir, port, settings });
   } catch (error) {
-    const foreign = error instanceof UserError && (await answers(LOOPBACK, port)) && !(await findServer(dataDir));
+    const foreign =
+      error instanceof UserError && (await answers(LOOPBACK, port)) && !(await findServer(dataDir));
     throw foreign ? portTaken(port) : error;
   }
   if (listen !== undefined && !(await answers(isWildcard(listen) ? LOOPBACK : listen, port))) {

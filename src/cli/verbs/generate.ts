@@ -20,7 +20,9 @@ const generateVerb: Verb = (command, done) => {
       const generated = await generate({ configFile: config, check, force });
       const out = processOutput(json);
       const { files, upToDate, leftOver } = generated;
-      out.result({ ok: !check || upToDate, upToDate, files, leftOver }, () => describe(generated, check, out));
+      out.result({ ok: !check || upToDate, upToDate, files, leftOver }, () =>
+        describe(generated, check, out),
+      );
       if (check && !upToDate) done(EXIT.no);
     });
 };
@@ -34,8 +36,14 @@ function describe({ files, upToDate, leftOver }: Generated, check: boolean, out:
     const edited = edits.length > 0 ? ` (edited: ${edits.join(', ')})` : '';
     return `${out.paint(state === 'same' ? 'dim' : check ? 'yellow' : 'green', words[state])} ${path}${edited}`;
   });
-  const left = leftOver.map((path) => `${out.paint('yellow', 'left over')} ${path}: its source is no longer configured`);
-  return [...lines, ...left, summary(files.filter(({ state }) => state !== 'same').length, upToDate, check)].join('\n');
+  const left = leftOver.map(
+    (path) => `${out.paint('yellow', 'left over')} ${path}: its source is no longer configured`,
+  );
+  return [
+    ...lines,
+    ...left,
+    summary(files.filter(({ state }) => state !== 'same').length, upToDate, check),
+  ].join('\n');
 }
 
 function summary(changed: number, upToDate: boolean, check: boolean): string {

@@ -34,7 +34,9 @@ const migrateVerb: Verb = (command) => {
       }
       const password = target.dev ? undefined : process.env[context.config.n8nPassword];
       const setting = context.config.n8nPassword;
-      const done = await withProgress('Migrating', () => rollOut(target, context.sources, { password, setting }));
+      const done = await withProgress('Migrating', () =>
+        rollOut(target, context.sources, { password, setting }),
+      );
       out.result({ ok: true, database: target.name, ...done }, () =>
         [
           `Done in ${target.name}:`,
@@ -55,7 +57,15 @@ function schemaLines({ applied, pending }: MigrationPlan, verb: string): string[
   return pending.map((name) => `  schema: ${name} ${verb}`);
 }
 
-function roleLine({ created, settings, passwordSet }: { created: boolean; settings: string[]; passwordSet: boolean }): string {
+function roleLine({
+  created,
+  settings,
+  passwordSet,
+}: {
+  created: boolean;
+  settings: string[];
+  passwordSet: boolean;
+}): string {
   const changes = [
     created ? 'made' : 'there already',
     ...(settings.length > 0 ? [`set ${settings.join(', ')}`] : []),

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { UserError } from '../../errors.ts';
 import { explainFileError } from './failures.ts';
-import { type Custody, custodyOf } from './ownership.ts';
+import { markOf } from './ownership.ts';
 import { isAlive, isServerOf, signal } from './processes.ts';
 import { findServer, readPidFile } from './running.ts';
 
 /** How long a server may take to start, recover or shut down before we give up on it. */
 const PATIENCE_MS = 120_000;
-/** Between accepting connections and its owner's mark a fresh server looks like one that was left. */
-const FRESH_MS = 3_000;
+/** A server bears no mark for a moment after it began to accept connections, and after a backend crashed. */
+const UNMARKED_MS = 2_000;
 
 /**
  * Stops the server that a killed run left on a data folder, and waits until it has ended.
@@ -17,6 +17,7 @@ const FRESH_MS = 3_000;
  */
 export async function stopLeftServer(dataDir: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
+  let unmarkedSince: number | undefined;
   for (;;) {
     const left = await readPidFile(dataDir).catch((error: unknown) => {
       throw explainFileError(error, dataDir, 'Postgres could not start');
@@ -24,9 +25,12 @@ export async function stopLeftServer(dataDir: string): Promise<void> {
     if (!left || !isAlive(left.pid) || !(await isServerOf(left.pid, dataDir))) return;
     if (Date.now() > deadline) throw stuck(dataDir, left.pid);
     const server = await findServer(dataDir);
-    const custody: Custody | undefined = server && (await custodyOf(server).catch(() => undefined));
-    if (server && custody?.owner !== undefined) throw alreadyRunning(dataDir, custody.owner, server.port);
-    if (server && custody && custody.ageMs > FRESH_MS) signal(server.pid, 'SIGINT'); // fast shutdown
+    const mark = server && (await markOf(server).catch(() => undefined)); // it may stop meanwhile
+    if (server && mark?.owner !== undefined) throw alreadyRunning(dataDir, mark.owner, server.port);
+    if (server && mark) {
+      unmarkedSince ??= Date.now();
+      if (Date.now() - unmarkedSince > UNMARKED_MS) signal(server.pid, 'SIGINT'); // fast shutdown
+    }
     await pause(100);
   }
 }

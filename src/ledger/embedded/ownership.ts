@@ -42,24 +42,18 @@ export async function holdOwnership(server: Omit<RunningServer, 'pid'>): Promise
   };
 }
 
-/** Who looks after a running server, and how long it has been running. */
-export interface Custody {
-  /** The process id, or undefined where the server was left alone. */
-  owner: number | undefined;
-  ageMs: number;
-}
-
-/** Rejects with node-postgres's error where the server stops meanwhile. */
-export async function custodyOf(server: RunningServer): Promise<Custody> {
+/**
+ * The process that looks after a running server; `owner` is undefined where it was left alone. Rejects with
+ * node-postgres's error where the server stops meanwhile.
+ */
+export async function markOf(server: RunningServer): Promise<{ owner: number | undefined }> {
   const client = await connectTo(server, 'oncehook');
   try {
-    const { rows } = await client.query<{ name: string | null; age: number }>(
-      `SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 AS age,
-         (SELECT max(application_name) FROM pg_stat_activity WHERE starts_with(application_name, $1)) AS name`,
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT application_name AS name FROM pg_stat_activity WHERE starts_with(application_name, $1)',
       [OWNER_NAME],
     );
-    const { name = null, age = 0 } = rows[0] ?? {};
-    return { owner: name === null ? undefined : Number(name.slice(OWNER_NAME.length)), ageMs: age * 1000 };
+    return { owner: rows[0] && Number(rows[0].name.slice(OWNER_NAME.length)) };
   } finally {
     await client.end();
   }

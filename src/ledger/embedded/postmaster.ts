@@ -118,9 +118,9 @@ async function acceptance(
     over = true;
   });
   while (!over) {
-    // Only the process that holds the folder may be spoken to: behind the port there could be another server.
+    // Only the server itself may be spoken to: behind the port there could be another program.
     const holder = await readPidFile(options.dataDir).catch(() => undefined);
-    if (holder?.pid === attempt.child.pid && holder?.port === port) {
+    if (holder?.listens && holder.pid === attempt.child.pid) {
       const ownership = await holdOwnership({ port, password: options.password }).catch(() => undefined);
       if (ownership) return ownership;
     }

@@ -23,8 +23,8 @@ export async function findServer(dataDir: string): Promise<RunningServer | undef
   const folder = await canonical(dataDir);
   const password = await readPassword(folder);
   const found = password === undefined ? undefined : await readPidFile(folder);
-  if (!found?.port || !password || !isAlive(found.pid)) return undefined;
-  const server = { ...found, password };
+  if (!found?.listens || !password || !isAlive(found.pid)) return undefined;
+  const server = { pid: found.pid, port: found.port, password };
   try {
     const client = await connectTo(server, 'oncehook');
     try {
@@ -59,11 +59,19 @@ export async function canonical(dataDir: string): Promise<string> {
   return join(parent, basename(wanted));
 }
 
+/** A postmaster.pid. */
+export interface PidFile {
+  pid: number;
+  port: number;
+  /** Whether the port is the server's; before, another program may be behind it. */
+  listens: boolean;
+}
+
 /** What the postmaster wrote about itself: https://www.postgresql.org/docs/current/storage-file-layout.html. */
-export async function readPidFile(dataDir: string): Promise<{ pid: number; port: number } | undefined> {
+export async function readPidFile(dataDir: string): Promise<PidFile | undefined> {
   try {
     const lines = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8')).split('\n');
-    return { pid: Number(lines[0]), port: Number(lines[3] ?? 0) };
+    return { pid: Number(lines[0]), port: Number(lines[3] ?? 0), listens: Boolean(lines[5]?.trim()) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

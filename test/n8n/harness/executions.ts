@@ -8,6 +8,8 @@ export interface Item {
 /** One run of one node. */
 export interface NodeRun {
   executionStatus: string;
+  /** Milliseconds. */
+  executionTime: number;
   error?: { message: string };
   data?: { main: (Item[] | null)[] };
 }

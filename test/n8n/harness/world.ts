@@ -29,6 +29,8 @@ export interface WorldOptions {
   n8n?: { account: Account; place: Place };
   /** How the workflows get into n8n. */
   way?: ImportWay;
+  /** False: leave "Your business logic" as it is generated. */
+  business?: boolean;
 }
 
 /** A ledger of its own, its sources' workflows imported and published, with the tests' business node. */
@@ -48,12 +50,11 @@ export interface World {
 
 /** The whole way from a configuration to published workflows, as a user goes it. */
 export async function createWorld(options: WorldOptions): Promise<World> {
-  const shared = inject('shared');
-  const { account, place } = options.n8n ?? shared;
+  const { account, place } = options.n8n ?? inject('shared');
   const credential = `Oncehook ${options.name}`;
   const { config, sources } = readConfig(options.name, credential, options.sources);
   const databaseUrl = await createDatabase(
-    options.postgresUrl ?? shared.postgresUrl,
+    options.postgresUrl ?? inject('shared').postgresUrl,
     `ledger_${options.name}`,
   );
   await prepareLedger(databaseUrl, sources);
@@ -66,7 +67,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const again = readConfig(options.name, credential, options.sources);
     const index = again.sources.findIndex((one) => one.name === name);
     const file = workflowFiles(config, again.sources)[index];
-    return withBusiness(JSON.parse(file?.content ?? ''), businessCredential);
+    const workflow = JSON.parse(file?.content ?? '') as Workflow;
+    return options.business === false ? workflow : withBusiness(workflow, businessCredential);
   };
   const known = new Map<string, TestSource>();
   for (const resolved of sources) {

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { N8N_ROLE } from '../../ledger/n8n-role.ts';
+import { DATABASE } from './databases.ts';
+import { FILES, type Passwords, writePrivate } from './folder.ts';
+
+/** What is typed into n8n's one Postgres credential, but for the password. */
+export interface Credential {
+  name: string;
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  ssl: 'disable';
+  /** The file that also holds the password. */
+  file: string;
+}
+
+/** The fields of the credential in n8n's words and order; the password where it may be shown. */
+export function credentialFields(credential: Credential, password: string): [string, string][] {
+  return [
+    ['Name', credential.name],
+    ['Host', credential.host],
+    ['Database', credential.database],
+    ['User', credential.user],
+    ['Password', password],
+    ['Port', `${credential.port}`],
+    ['SSL', credential.ssl],
+  ];
+}
+
+/**
+ * Writes the credential, password included, to a file that only this user may read.
+ * @throws UserError where it cannot be written.
+ */
+export async function keepCredential(
+  devFolder: string,
+  name: string,
+  port: number,
+  { n8n }: Passwords,
+): Promise<Credential> {
+  const file = join(devFolder, FILES.credential);
+  const credential: Credential = {
+    ...{ name, host: '127.0.0.1', port, database: DATABASE, user: N8N_ROLE, ssl: 'disable', file },
+  };
+  const width = Math.max(...credentialFields(credential, '').map(([label]) => label.length));
+  const lines = credentialFields(credential, n8n).map(
+    ([label, value]) => `${label.padEnd(width)}  ${value}\n`,
+  );
+  await writePrivate(
+    file,
+    `# For n8n's Postgres credential. Valid for the development database on this machine alone.\n${lines.join('')}`,
+  );
+  return credential;
+}

@@ -1,0 +1,158 @@
+import { relative } from 'node:path';
+import { formatDuration } from '../../input/duration.ts';
+import type { Context } from '../context.ts';
+import { invocation } from '../invocation.ts';
+import { count, type Output, printable, table } from '../output.ts';
+import { type Credential, credentialFields } from './credential.ts';
+import type { Proof } from './proof.ts';
+import { type Setup, workflowFolder } from './setup.ts';
+
+/** Everything that a start has to tell. */
+export interface DevReport {
+  context: Context;
+  setup: Setup;
+  proof: Proof;
+  credential: Credential;
+  /** The address beside 127.0.0.1 that Postgres listens on. */
+  listen: string | undefined;
+  /** Shown on a terminal only. */
+  password: string;
+}
+
+/** The report as `--json` prints it: without any secret. */
+export function reportJson({
+  context,
+  setup,
+  proof,
+  credential,
+  listen,
+}: Omit<DevReport, 'password'>): object {
+  return {
+    ok: proof.ok,
+    config: context.config.file,
+    database: { ...setup.rollout },
+    workflows: setup.workflows,
+    secrets: setup.secrets,
+    proof,
+    credential: { ...credential, listen: listen ?? null },
+    next: nextCommands(context),
+  };
+}
+
+/** The report for people. */
+export function reportText(report: DevReport, out: Output): string {
+  const { context, proof } = report;
+  const title = (text: string) => out.paint('bold', text);
+  const sections = [
+    [title('Ready'), ...indent(found(report))],
+    [
+      title(`Proof (source "${proof.source}", in a database of its own that is gone again)`),
+      ...indent([proofTable(proof, out)]),
+    ],
+  ];
+  if (proof.ok) {
+    sections.push(
+      [title("n8n's one credential (Credentials → Create → Postgres)"), ...indent(credentialLines(report))],
+      [title('Next'), ...indent(nextLines(context))],
+    );
+  }
+  return sections.map((lines) => lines.join('\n')).join('\n\n');
+}
+
+/** The proof as a table. */
+export function proofTable(proof: Proof, out: Output): string {
+  const rows = proof.steps.map(({ what, outcome, code, expected, ok }) => [
+    ok ? '✓' : '✗',
+    what,
+    outcome,
+    code === null ? '' : `${code}`,
+    ok ? 'as expected' : `expected: ${expected}`,
+  ]);
+  return table([['', 'what', 'outcome', 'HTTP', ''], ...rows], (cell, column, row) => {
+    if (row === 0) return out.paint('dim', cell);
+    return column === 0 ? out.paint(cell === '✓' ? 'green' : 'red', cell) : cell;
+  });
+}
+
+function found({ setup, credential }: DevReport): string[] {
+  const { rollout, workflows, secrets } = setup;
+  const { pending } = rollout.migrations;
+  const written = workflows.files.filter(({ state, edits }) => state !== 'same' && edits.length === 0);
+  const edited = workflows.files.filter(({ edits }) => edits.length > 0);
+  const blocked = edited.length > 0;
+  const made = secrets.filter(({ from }) => from === 'made now').map(({ name }) => name);
+  const kept = secrets.filter(({ from }) => from === 'file').map(({ name }) => name);
+  const here = (file: string) => relative(process.cwd(), file) || file;
+  return [
+    `Postgres on ${credential.host}:${credential.port}, its data under ${here(credential.file).replace(/[^/\\]+$/, 'postgres')}`,
+    pending.length > 0 ? `schema: ${count(pending.length, 'migration')} ran` : 'schema: up to date',
+    ...rollout.sources.map(({ id, change }) => `source ${id}: ${change}`),
+    ...(blocked
+      ? edited.map(
+          ({ path, edits }) =>
+            `workflow ${path} was edited (${edits.join(', ')}): none was written; \`${invocation()} generate --force\` writes over it`,
+        )
+      : [
+          written.length > 0
+            ? `${count(written.length, 'file')} written: ${written.map(({ path }) => path).join(', ')}`
+            : 'workflows: up to date',
+        ]),
+    ...workflows.leftOver.map((path) => `workflow ${path} is left over: its source is no longer configured`),
+    ...(made.length > 0
+      ? [`no value in the environment, so a random secret was made for: ${made.join(', ')}`]
+      : []),
+    ...(kept.length > 0
+      ? [`no value in the environment, so the secret of an earlier start is used for: ${kept.join(', ')}`]
+      : []),
+    ...(made.length + kept.length > 0
+      ? [`those secrets stand in ${here(credential.file).replace(/[^/\\]+$/, 'secrets.env')}`]
+      : []),
+  ];
+}
+
+function credentialLines({ credential, password, listen }: DevReport): string[] {
+  const file = relative(process.cwd(), credential.file) || credential.file;
+  // What is piped ends in logs.
+  const shown = process.stdout.isTTY ? password : `in the file ${file}`;
+  const fields = table(credentialFields(credential, shown).map(([label, value]) => [label, value]));
+  const docker =
+    listen === undefined
+      ? 'n8n in Docker: Postgres listens on 127.0.0.1 only. Start with --listen 172.17.0.1 (the address of the bridge docker0), and type host.docker.internal (Linux: that address) as Host.'
+      : `n8n in Docker: type host.docker.internal, or ${listen}, as Host.`;
+  return [fields, `All of it, the password included, stands in ${file}.`, docker];
+}
+
+function nextCommands(context: Context): { import: string; send: string[] } {
+  const source = context.sources.find(({ signature }) => signature.scheme !== 'none') ?? context.sources[0];
+  const named = context.config.file === 'oncehook.yaml' ? '' : ` --config ${context.config.file}`;
+  const send = `${invocation()} send ${source?.name ?? '<source>'} --times 4${named}`;
+  return {
+    import: `n8n import:workflow --separate --input=${workflowFolder(context)}/`,
+    send: [`${send} --to-ledger`, send],
+  };
+}
+
+function nextLines(context: Context): string[] {
+  const commands = nextCommands(context);
+  const [straight = '', overHttp = ''] = commands.send;
+  const lease = context.sources[0] ? `, or ${formatDuration(context.sources[0].leaseSeconds)} later` : '';
+  return table([
+    ['without n8n:', straight],
+    ['into n8n:', commands.import],
+    ['', 'then open each workflow in n8n, see that its Postgres nodes have the credential, and publish it'],
+    ['through n8n:', overHttp],
+    [
+      '',
+      `one delivery is "new", the others are "duplicate"; it can only be taken again after a failure${lease}`,
+    ],
+  ]).split('\n');
+}
+
+/** What a sender wrote, on one line. */
+export function shortKey(key: string | null): string {
+  return printable(key ?? '', 60);
+}
+
+function indent(lines: string[]): string[] {
+  return lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`.trimEnd());
+}

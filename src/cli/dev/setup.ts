@@ -1,0 +1,57 @@
+import { dirname, join } from 'node:path';
+import type { GeneratedFile } from '../../generate/generate.ts';
+import { generate } from '../../generate/generate.ts';
+import { connect } from '../../ledger/connect.ts';
+import type { Context } from '../context.ts';
+import { type Rollout, rollOut } from '../rollout.ts';
+import { DATABASE, type DevServer, ownerUrl, prepareServer } from './databases.ts';
+import type { Passwords } from './folder.ts';
+import { type DevSecret, keepDevSecrets } from './secrets.ts';
+
+/** What a start of `oncehook dev` found or made. */
+export interface Setup {
+  rollout: Rollout;
+  workflows: { files: GeneratedFile[]; leftOver: string[] };
+  secrets: DevSecret[];
+}
+
+/**
+ * Brings database, workflows and secrets to what the configuration says. Every step can be repeated, so that a
+ * start that was interrupted anywhere is mended by the next one. `signal` ends it between two steps.
+ */
+export async function setUp(
+  context: Context,
+  server: DevServer,
+  passwords: Passwords,
+  signal: AbortSignal,
+): Promise<Setup> {
+  await prepareServer(server, passwords);
+  signal.throwIfAborted();
+  const target = { url: ownerUrl(server, DATABASE, passwords), setting: 'the development database' };
+  const rollout = await rollOut(target, context.sources, {
+    password: passwords.n8n,
+    setting: 'the password of the development database',
+  });
+  signal.throwIfAborted();
+  const workflows = await writeWorkflows(context.config.file);
+  signal.throwIfAborted();
+  const client = await connect(target.url, target);
+  try {
+    const secrets = await keepDevSecrets(client, context.devFolder, context.sources);
+    return { rollout, workflows, secrets };
+  } finally {
+    await client.end();
+  }
+}
+
+/** A workflow file that was edited is the user's: it stays, and the report says so. */
+async function writeWorkflows(configFile: string): Promise<Setup['workflows']> {
+  const compared = await generate({ configFile, check: true });
+  if (compared.upToDate || compared.files.some(({ edits }) => edits.length > 0)) return compared;
+  return generate({ configFile });
+}
+
+/** The folder of the workflows, as a path that can be typed in the working directory. */
+export function workflowFolder({ config }: Context): string {
+  return join(dirname(config.file), config.workflows);
+}

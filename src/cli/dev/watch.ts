@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { connect } from '../../ledger/connect.ts';
+import { DeliveryWatch, type LedgerChange } from '../../ledger/watch-deliveries.ts';
+import { type Output, printable } from '../output.ts';
+
+const INTERVAL_MS = 500;
+
+/** A word of explanation for what is not plain from its name. */
+const MEANING: Record<LedgerChange['kind'], string> = {
+  new: 'first delivery: the work begins',
+  reclaimed: 'taken again after a failure or a lapsed lease',
+  duplicate: 'already taken: answered, and nothing done',
+  mismatch: 'already taken, and the body differs from the first one',
+  unkeyed: 'kept as a dead letter',
+  rejected: 'not accepted',
+  success: 'the work is done',
+  failed: 'the run failed: the next delivery or a replay takes the event again',
+  dead: 'every attempt failed: kept as a dead letter',
+  lapsed: 'the run is longer than its lease, or n8n died: the next delivery takes the event over',
+  overtaken: 'a run ended after another had taken its event over: give the source a longer lease',
+};
+
+/**
+ * Shows what happens in the ledger, a line each, until `signal` is aborted.
+ * @throws UserError where the connection cannot be opened; node-postgres's error where it is lost.
+ */
+export async function showDeliveries(url: string, out: Output, signal: AbortSignal): Promise<void> {
+  const client = await connect(url, { setting: 'the development database' });
+  try {
+    const watch = new DeliveryWatch(client);
+    while (!signal.aborted) {
+      for (const change of await watch.look()) {
+        const at = new Date();
+        out.line({ at: at.toISOString(), ...change }, () => changeLine(at, change, out));
+      }
+      await pause(INTERVAL_MS, undefined, { signal }).catch(() => {});
+    }
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** `12:01:02  stripe  duplicate  payment_intent.succeeded  stripe:evt_1  already taken: …` */
+export function changeLine(at: Date, change: LedgerChange, out: Pick<Output, 'paint'>): string {
+  const { source, kind, count, type, key, detail, attempts } = change;
+  const time = at.toTimeString().slice(0, 8);
+  const meaning = detail === null ? MEANING[kind] : `${MEANING[kind]} (${printable(detail, 160)})`;
+  const try_ = kind === 'reclaimed' && attempts !== null ? `attempt ${attempts}, ` : '';
+  return [
+    out.paint('dim', time),
+    source,
+    out.paint(colour(kind), kind.padEnd(9)),
+    ...(type === null ? [] : [printable(type, 40)]),
+    ...(key === null ? [] : [printable(key, 60)]),
+    out.paint('dim', `${count > 1 ? `${count} times, ` : ''}${try_}${meaning}`),
+  ].join('  ');
+}
+
+function colour(kind: LedgerChange['kind']): 'green' | 'yellow' | 'red' {
+  if (kind === 'new' || kind === 'reclaimed' || kind === 'success') return 'green';
+  return kind === 'duplicate' || kind === 'mismatch' ? 'yellow' : 'red';
+}

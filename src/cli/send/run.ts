@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { UserError } from '../../errors.ts';
+import type { ResolvedSource } from '../../generate/resolve.ts';
+import { type Context, findSource, loadContext } from '../context.ts';
+import { findDatabase } from '../database.ts';
+import { type DeliveryPlan, type SignedRequest, signedRequest } from '../deliveries.ts';
+import { readDevSecrets } from '../dev/secrets.ts';
+import { withProgress } from '../progress.ts';
+import type { SendOptions } from '../verbs/send.ts';
+import { post, webhookUrl } from './http.ts';
+import { asExpected, inRounds, type Sent } from './rounds.ts';
+import { openGate } from './to-ledger.ts';
+
+/** What `send` did. */
+export interface SendResult {
+  ok: boolean;
+  source: string;
+  /** The URL, or the database. */
+  target: string;
+  nonce: string;
+  deliveries: Sent[];
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:5678';
+
+/**
+ * Sends one event to a source, as often as asked for, each delivery signed anew.
+ * @throws UserError: no such source, no secret, no sample, an unreadable file, nothing that answers.
+ */
+export async function send(
+  name: string,
+  options: SendOptions,
+  tell: (sent: Sent, number: number) => void,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<SendResult> {
+  const context = await loadContext(options.config);
+  const source = findSource(context, name);
+  const nonce = options.id ?? randomBytes(6).toString('hex');
+  const plan: Omit<DeliveryPlan, 'now'> = {
+    source,
+    nonce,
+    secret: await findSecret(source, context, env),
+    type: options.type,
+    body: options.event === undefined ? undefined : await readEvent(options.event),
+    headers: options.header,
+    tamper: options.tamper,
+  };
+  const { deliver, target, end } = await openWay(context, source, options, env);
+  try {
+    const deliveries = await withProgress('Sending', () =>
+      inRounds(
+        options.times,
+        options.concurrency,
+        () => deliver(signedRequest({ ...plan, now: Date.now() })),
+        tell,
+      ),
+    );
+    return { ok: asExpected(deliveries, options.expect), source: source.name, target, nonce, deliveries };
+  } finally {
+    await end();
+  }
+}
+
+interface Way {
+  target: string;
+  deliver(request: SignedRequest): Promise<Omit<Sent, 'ms'>>;
+  end(): Promise<void>;
+}
+
+async function openWay(
+  context: Context,
+  source: ResolvedSource,
+  options: SendOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<Way> {
+  const test = options.testUrl ?? false;
+  if (!options.toLedger) {
+    const url = webhookUrl(options.url ?? (env['N8N_URL'] || DEFAULT_URL), source.path, test);
+    return {
+      target: `${url.origin}${url.pathname}`,
+      deliver: (request) => post(url, request),
+      end: async () => {},
+    };
+  }
+  const database = await findDatabase(context, options.databaseUrlEnv, env);
+  const gate = await openGate(database, source.id, test ? 'test' : 'production', options.concurrency);
+  return { ...gate, target: database.name };
+}
+
+/** The first of the source's secrets that has a value here: the environment's, or that of `oncehook dev`. */
+async function findSecret(
+  source: ResolvedSource,
+  context: Context,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  if (source.signature.scheme === 'none') return undefined;
+  const kept = await readDevSecrets(context.devFolder);
+  for (const values of [env, kept]) {
+    for (const name of source.secrets) if (values[name]) return values[name];
+  }
+  throw new UserError({
+    message: `No secret of the source "${source.name}" is known here.`,
+    expected: `the environment variable ${source.secrets.join(' or ')}`,
+    remedy:
+      'Set it in the shell that runs this command, or start the development database, which makes one: oncehook dev',
+  });
+}
+
+async function readEvent(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new UserError({
+      file,
+      message: `The file cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      remedy: 'Check the path after --event.',
+    });
+  }
+}

@@ -1,0 +1,94 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT } from '../failure.ts';
+import { type CommonOptions, common, onDatabase, wholeNumber } from '../options.ts';
+import { type Output, printable, processOutput } from '../output.ts';
+import type { Sent } from '../send/rounds.ts';
+import type { Verb } from '../verbs.ts';
+
+/** As commander hands them over. */
+export interface SendOptions extends CommonOptions {
+  url?: string;
+  testUrl?: boolean;
+  toLedger?: boolean;
+  databaseUrlEnv?: string;
+  times: number;
+  concurrency: number;
+  type?: string;
+  event?: string;
+  header: Record<string, string>;
+  id?: string;
+  tamper?: 'body' | 'signature' | 'time';
+  expect?: string[];
+}
+
+/** `oncehook send <source>`: deliveries as the sender makes them. */
+const sendVerb: Verb = (command, done) => {
+  options(command).action(async (name: string, options: SendOptions) => {
+    const out = processOutput(options.json ?? false);
+    const { send } = await import('../send/run.ts');
+    const result = await send(name, options, (sent, number) => {
+      if (!out.json) out.line(sent, () => describe(sent, number, out));
+    });
+    const { ok, source, target, nonce, deliveries } = result;
+    if (out.json) out.result({ ok, source, target, id: nonce, deliveries }, String);
+    if (!ok) {
+      out.note(
+        options.expect ? `Expected: ${options.expect.join(', ')}.` : 'Not every delivery was accepted.',
+      );
+      done(EXIT.no);
+    }
+  });
+};
+export default sendVerb;
+
+function options(command: Command): Command {
+  const examples = [
+    'send stripe --times 4',
+    'send stripe --tamper signature --expect rejected',
+    'send shop --to-ledger --event event.json',
+  ];
+  return onDatabase(common(command, ...examples))
+    .argument('<source>', 'a source of the configuration')
+    .option('--url <base>', 'the address of n8n (default: N8N_URL, or else http://127.0.0.1:5678)')
+    .option('--test-url', "use n8n's test URL, which has a key space of its own")
+    .option('--to-ledger', "past n8n, straight through the gate's statement in the database")
+    .option('--times <n>', 'how often the event is sent', wholeNumber(1, 100_000), 1)
+    .option('--concurrency <n>', 'how many deliveries at once', wholeNumber(1, 1_000), 1)
+    .option('--type <event type>', "which of the provider's samples to send")
+    .option('--event <file>', 'the exact bytes of the body, in place of a sample')
+    .option('--header <name: value>', 'a header of the request; may be given several times', header, {})
+    .option('--id <text>', 'the same text is the same event; a new one each time by default', nonce)
+    .addOption(
+      new Option('--tamper <what>', 'break the delivery on purpose').choices(['body', 'signature', 'time']),
+    )
+    .option(
+      '--expect <outcomes>',
+      'exit with status 1 unless exactly these outcomes come, e.g. new,duplicate',
+      (text) => text.split(',').map((word) => word.trim()),
+    );
+}
+
+/** `X-Event-Id: 17` into the others, names in lower case. */
+export function header(text: string, others: Record<string, string>): Record<string, string> {
+  const [, name, value] = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x20-\x7e\x80-\xff]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError("Expected 'name: value'.");
+  }
+  return { ...others, [name.toLowerCase()]: value.trimEnd() };
+}
+
+function nonce(text: string): string {
+  if (/^[A-Za-z0-9_.-]{1,100}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected 1 to 100 letters, digits, dashes, dots and underscores.');
+}
+
+function describe({ status, outcome, ms, reason }: Sent, number: number, out: Output): string {
+  const good = status >= 200 && status < 300;
+  return [
+    `${number}`.padStart(3),
+    out.paint(good ? 'green' : 'red', `${status}`),
+    (outcome ?? '-').padEnd(11),
+    `${ms.toFixed(1)} ms`.padStart(10),
+    ...(reason === null ? [] : [printable(reason)]),
+  ].join('  ');
+}
