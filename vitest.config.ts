@@ -14,6 +14,7 @@ export default defineConfig({
         testTimeout: 60_000,
         hookTimeout: 60_000,
       }),
+      project('cli', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
       project('n8n', {
         globalSetup: './test/n8n/setup.ts',
         testTimeout: 180_000,

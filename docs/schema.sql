@@ -46,7 +46,6 @@ CREATE TYPE oncehook.delivery AS (
   event_id bigint,
   status text,
   taken_sha256 bytea,
-  volatile jsonb,
   ack text,
   answers jsonb
 );
@@ -66,7 +65,7 @@ COMMENT ON TABLE oncehook.migrations IS 'The migrations that were applied, with 
 CREATE TYPE oncehook.reading AS (
   payload jsonb,
   content text,
-  mended boolean
+  damage text
 );
 
 CREATE TYPE oncehook.transition AS (
@@ -416,8 +415,8 @@ BEGIN
   RETURN convert_from(body, 'UTF8');
 EXCEPTION WHEN OTHERS THEN
   IF position('\x00'::bytea IN body) > 0 THEN
-    -- Byte by byte in hexadecimal, so that the pair 00 is met only where it is a byte.
-    body := decode(replace(regexp_replace(encode(body, 'hex'), '(..)', '\1 ', 'g'), '00 ', '20 '), 'hex');
+    -- Once a backslash is written as \134, too, every \000 is a NUL.
+    body := decode(replace(replace(encode(body, 'escape'), '\\', '\134'), '\000', E'\x1a'), 'escape');
   END IF;
   RETURN convert_from(body, 'LATIN1');
 END $function$;
@@ -470,6 +469,13 @@ BEGIN
     IF NOT jsonb_path_exists(parts, '$[*].from') THEN
       RETURN NULL; -- a text without a placeholder would give every event one key
     END IF;
+    FOR j IN 1 .. jsonb_array_length(parts) - 1 LOOP
+      -- Between two values a colon that is no part of an escape, or different parts could give one key.
+      IF parts -> j ? 'from'
+        AND (parts -> (j - 1) ? 'from' OR j > 1 AND parts -> (j - 1) ->> 'literal' !~ '^([^:\\]|\\.)*:') THEN
+        RETURN NULL;
+      END IF;
+    END LOOP;
     plan := plan || jsonb_build_array(parts);
   END LOOP;
   RETURN nullif(plan, '[]');
@@ -513,7 +519,7 @@ BEGIN
   END IF;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.evaluate(plan jsonb, headers jsonb, query jsonb, payload jsonb, doc json, body_sha256 bytea, mended boolean)
+CREATE OR REPLACE FUNCTION oncehook.evaluate(plan jsonb, headers jsonb, query jsonb, payload jsonb, doc json, body_sha256 bytea, damage text)
  RETURNS text
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
@@ -555,10 +561,11 @@ BEGIN
         path := part ->> 'path';
         found_at := CASE origin WHEN 'header' THEN headers ELSE query END -> path[1];
         IF jsonb_typeof(found_at) IN ('string', 'number') THEN
-          v := btrim(found_at #>> '{}');
+          v := found_at #>> '{}';
         END IF;
       END IF;
-      IF v IS NULL OR v = '' OR (mended AND strpos(v, U&'\FFFD') > 0) THEN
+      IF v IS NULL OR v = '' OR (damage IS NOT NULL AND strpos(v, U&'\FFFD') > 0)
+        OR (damage = 'bytes' AND origin = 'body' AND octet_length(v) <> length(v)) THEN
         result := NULL;
         EXIT;
       END IF;
@@ -612,20 +619,6 @@ BEGIN
   RETURN ROW(coalesce(result, 'unknown'), CASE WHEN result IS NULL THEN 'this run held no event' END)::oncehook.transition;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.fill_signed(template text, stamp text, headers jsonb)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-DECLARE
-  name text;
-BEGIN
-  FOR name IN SELECT m[1] FROM regexp_matches(template, '\{header\.([^}]+)\}', 'g') AS m LOOP
-    template := replace(template, '{header.' || name || '}', headers ->> name);
-  END LOOP;
-  RETURN replace(template, '{timestamp}', coalesce(stamp, ''));
-END $function$;
-
 CREATE OR REPLACE FUNCTION oncehook.finish(key text, claim text)
  RETURNS oncehook.transition
  LANGUAGE plpgsql
@@ -656,21 +649,6 @@ BEGIN
     'this run took longer than its lease: another run claimed the event at %s (it is now %s). Give the source a longer lease',
     to_char(e.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), e.status))::oncehook.transition;
 END $function$;
-
-CREATE OR REPLACE FUNCTION oncehook.form(body bytea)
- RETURNS jsonb
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  SELECT coalesce(
-    jsonb_object_agg(
-      oncehook.url_decode(split_part(pair, '=', 1)),
-      oncehook.url_decode(substr(pair, strpos(pair || '=', '=') + 1)) ORDER BY n),
-    '{}')
-  FROM regexp_split_to_table(oncehook.body_text(body), '&') WITH ORDINALITY AS y (pair, n)
-  WHERE pair <> ''
-$function$;
 
 CREATE OR REPLACE FUNCTION oncehook.header_lead(signature jsonb, path text[])
  RETURNS text
@@ -728,18 +706,19 @@ END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.mend_json(json_text text)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  SELECT pg_catalog.replace(
-    pg_catalog.regexp_replace(
-      pg_catalog.regexp_replace(
-        -- An escaped backslash steps aside first (a raw U+0001 cannot stand in valid JSON).
-        pg_catalog.replace(pg_catalog.replace(pg_catalog.ltrim(json_text, U&'\FEFF'), '\\', E'\x01'), '\u0000', '\ufffd'),
-        '\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})', '\\ufffd', 'g'),
-      '(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}', '\\ufffd', 'g'),
-    E'\x01', '\\')
-$function$;
+BEGIN
+  -- U+0001 and U+0002 cannot stand in valid JSON: they stand for what steps aside, an escaped backslash
+  -- and the backslashes of a pair of surrogates.
+  json_text := translate(ltrim(json_text, U&'\FEFF'), E'\x01\x02', E'\x03\x03');
+  json_text := replace(replace(json_text, '\\', E'\x01'), '\u0000', '\ufffd');
+  json_text := regexp_replace(json_text, '\\(u[dD][89abAB][0-9a-fA-F]{2})\\(u[dD][c-fC-F][0-9a-fA-F]{2})', E'\x02\\1\x02\\2', 'g');
+  json_text := regexp_replace(json_text, '\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\\ufffd', 'g');
+  RETURN replace(translate(json_text, E'\x02', '\'), E'\x01', '\\');
+END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.pair_values(header text, separator text, name text, equals text)
  RETURNS text[]
@@ -750,7 +729,7 @@ DECLARE
   item text;
   found_values text[] := '{}';
 BEGIN
-  FOREACH item IN ARRAY string_to_array(header, separator) LOOP
+  FOREACH item IN ARRAY string_to_array(coalesce(header, ''), separator) LOOP
     IF starts_with(btrim(item), name || coalesce(equals, '=')) THEN
       found_values := found_values || substr(btrim(item), length(name || coalesce(equals, '=')) + 1);
     END IF;
@@ -780,21 +759,20 @@ DECLARE
   r oncehook.reading;
   t text;
 BEGIN
-  r.mended := false;
   IF octet_length(coalesce(body, '')) = 0 THEN
     RETURN r;
   END IF;
-  IF lower(content_type) LIKE 'application/x-www-form-urlencoded%' THEN
-    r.payload := oncehook.form(body);
-    r.content := r.payload::text;
-    RETURN r;
-  END IF;
   BEGIN
+    r.damage := 'bytes';
     r.content := convert_from(body, 'UTF8');
+    r.damage := 'escapes';
     r.payload := r.content::jsonb;
+    r.damage := NULL;
     RETURN r;
   EXCEPTION WHEN OTHERS THEN
-    r.mended := true;
+    IF lower(content_type) LIKE 'application/x-www-form-urlencoded%' THEN
+      RETURN oncehook.read_form(body);
+    END IF;
   END;
   t := oncehook.body_text(body);
   BEGIN
@@ -811,6 +789,37 @@ BEGIN
     r.content := to_json(t)::text;
     RETURN r;
   END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.read_form(body bytea)
+ RETURNS oncehook.reading
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  r oncehook.reading;
+  t text;
+BEGIN
+  IF position('\x00'::bytea IN body) > 0 THEN
+    body := decode(replace(replace(encode(body, 'escape'), '\\', '\134'), '\000', '%00'), 'escape');
+  END IF;
+  t := replace(convert_from(body, 'LATIN1'), '+', ' ');
+  IF strpos(t, '%00') > 0 THEN
+    t := replace(t, '%00', '%EF%BF%BD');
+    r.damage := 'escapes';
+  END IF;
+  t := to_json(t);
+  t := regexp_replace(substr(t, 2, length(t) - 2), '%([0-9A-Fa-f]{2})', '\\u00\1', 'g');
+  t := regexp_replace(t || '&', '&*([^&=]*)(=([^&]*))?&', '"\1":"\3",', 'g');
+  r.payload := '{' || rtrim(t, ',') || '}';
+  BEGIN
+    r.payload := convert_from(convert_to(r.payload::text, 'LATIN1'), 'UTF8');
+  EXCEPTION WHEN OTHERS THEN
+    r.damage := 'bytes';
+  END;
+  r.content := r.payload;
+  RETURN r;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.read_object(json_text text)
@@ -844,7 +853,7 @@ DECLARE
   payload jsonb;
   content text;
   doc json;
-  mended boolean := false;
+  damage text;
   reason text;
   value text;
   type text;
@@ -859,13 +868,16 @@ DECLARE
   setting text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  IF s.active IS NOT TRUE THEN
+  IF s.active IS NOT TRUE OR body IS NULL THEN
+    -- Without its bytes a delivery can neither be checked nor kept, so it must not be acknowledged.
     RETURN oncehook.refused(s, source, CASE WHEN s.id IS NULL THEN 'unavailable' ELSE 'rejected' END,
-      CASE WHEN s.id IS NULL THEN 'source not in the ledger: run `oncehook migrate`' ELSE 'source switched off' END);
+      CASE WHEN s.id IS NULL THEN 'source not in the ledger: run `oncehook migrate`'
+        WHEN s.active THEN 'no body that n8n could hand on byte for byte (multipart?)'
+        ELSE 'source switched off' END);
   END IF;
 
   BEGIN
-    raw := decode(coalesce(body, ''), 'base64');
+    raw := decode(body, 'base64');
     head := coalesce(headers, '{}')::jsonb;
     params := query::jsonb;
     reason := oncehook.verify(s, head, raw, now());
@@ -883,7 +895,7 @@ BEGIN
       r := oncehook.read_body(raw, head ->> 'content-type');
       content := r.content;
       payload := r.payload;
-      mended := r.mended;
+      damage := coalesce(r.damage, 'escapes'); -- it may have been a header
       doc := CASE WHEN payload IS NULL THEN content::json END;
     END IF;
   END;
@@ -893,15 +905,15 @@ BEGIN
   sha := sha256(raw);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
-  IF mended OR recipe <> s.key_recipe THEN
+  IF damage IS NOT NULL OR recipe <> s.key_recipe THEN
     plan := oncehook.compile_recipe(coalesce(recipe, s.key_recipe));
     IF plan IS NULL THEN
       RETURN oncehook.refused(s, source, 'unavailable', 'the recipe in the node Idempotency key cannot be read');
     END IF;
-    value := oncehook.evaluate(plan, head, params, payload, doc, sha, mended);
+    value := oncehook.evaluate(plan, head, params, payload, doc, sha, damage);
   ELSE
     value := CASE WHEN jsonb_typeof(payload #> s.key_path) IN ('string', 'number') AND payload #>> s.key_path <> ''
-      THEN payload #>> s.key_path ELSE oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, false) END;
+      THEN payload #>> s.key_path ELSE oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL) END;
   END IF;
   IF value IS NOT NULL THEN
     key := oncehook.idempotency_key(s.id, value, s.key_format, mode = 'production');
@@ -912,23 +924,24 @@ BEGIN
     END IF;
   END IF;
   -- What is acknowledged must be on disk, whatever this database's default is. An audit row may be lost
-  -- with the server: the claim that it tells of is on disk already.
+  -- with the server (unless a claim of the same transaction would be lost with it): the claim that it tells
+  -- of is on disk already.
   IF taken_id IS NOT NULL OR current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
-    setting := set_config('synchronous_commit', CASE WHEN taken_id IS NOT NULL THEN 'off' ELSE 'on' END, true);
+    setting := set_config('synchronous_commit', CASE WHEN taken_id IS NOT NULL AND pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
   END IF;
   IF token IS NULL AND taken_sha = sha THEN
     -- The common duplicate: nothing of it is needed any more but who sent it.
     RETURN ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL, NULL, NULL, NULL,
       left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
-      taken_id, taken_status, taken_sha, NULL, s.ack, s.answers)::oncehook.delivery;
+      taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
   END IF;
   IF token IS NOT NULL OR value IS NULL THEN
     type := CASE WHEN s.type_plan IS NULL THEN NULL
-      WHEN NOT mended AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512)
-      ELSE left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, mended), 512) END;
+      WHEN damage IS NULL AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512)
+      ELSE left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512) END;
     object := CASE WHEN s.object_plan IS NULL THEN NULL
-      WHEN NOT mended AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512)
-      ELSE left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, mended), 512) END;
+      WHEN damage IS NULL AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512)
+      ELSE left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512) END;
     IF head ?| s.credential_names OR params ?| s.credential_names THEN
       head := oncehook.redact(head, s.credential_names);
       params := oncehook.redact(params, s.credential_names);
@@ -937,7 +950,6 @@ BEGIN
   RETURN ROW(
     CASE WHEN value IS NULL THEN 'unkeyed' WHEN token IS NULL THEN 'taken' END,
     CASE WHEN value IS NOT NULL THEN NULL
-      WHEN body IS NULL THEN 'no body that n8n could hand on byte for byte'
       WHEN content IS NULL THEN 'no id in the headers, and no body'
       ELSE 'no stable id where the recipe looks' END,
     source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
@@ -945,7 +957,7 @@ BEGIN
     token, CASE WHEN token IS NOT NULL THEN sha256(convert_to(token, 'UTF8')) END, now() + s.lease,
     -- The address that a proxy added last; without a proxy n8n tells none.
     left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
-    taken_id, taken_status, taken_sha, s.volatile, s.ack, s.answers)::oncehook.delivery;
+    taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.redact(named jsonb, names text[])
@@ -956,6 +968,9 @@ AS $function$
 DECLARE
   name text;
 BEGIN
+  IF jsonb_typeof(named) <> 'object' THEN
+    RETURN '{}';
+  END IF;
   FOREACH name IN ARRAY names LOOP
     named := CASE WHEN named ? name THEN jsonb_set(named, ARRAY[name], '"[redacted]"') ELSE named END;
   END LOOP;
@@ -1054,12 +1069,12 @@ DECLARE
 BEGIN
   IF attempts IS NOT NULL THEN
     IF attempts > 1 THEN
-      -- The work goes on with what came now, so that is what the ledger must hold. The token in the
-      -- condition keeps n8n's role from changing an event that it has not taken.
+      -- The work goes on with what came now, so that is what the ledger must hold. The condition keeps
+      -- n8n's role from changing an event that it does not hold.
       UPDATE oncehook.webhook_events e
         SET body = d.body, body_sha256 = d.body_sha256, payload = d.payload, content_type = d.content_type,
           headers = d.headers, query = d.query, event_type = d.event_type, object_id = d.object_id
-        WHERE e.id = event_id AND e.claim_hash = sha256(convert_to(d.token, 'UTF8')) RETURNING e.first_seen_at INTO first_seen;
+        WHERE e.id = event_id AND e.claim_hash = sha256(convert_to(d.token, 'UTF8')) AND e.status = 'processing' RETURNING e.first_seen_at INTO first_seen;
     END IF;
     a := ROW(CASE WHEN attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
       '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
@@ -1071,7 +1086,7 @@ BEGIN
       SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
         FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key;
     END IF;
-    outcome := CASE WHEN d.taken_sha256 <> d.body_sha256 AND NOT oncehook.same_but_volatile(d.event_id, d.payload, d.volatile)
+    outcome := CASE WHEN d.taken_sha256 <> d.body_sha256 AND NOT oncehook.same_but_volatile(d.event_id, d.payload)
       THEN 'mismatch' ELSE 'duplicate' END;
     INSERT INTO oncehook.webhook_duplicates (event_id, source, source_ip, outcome, body_sha256, body)
       SELECT d.event_id, d.source, d.sender, outcome, d.body_sha256, CASE WHEN outcome = 'mismatch' THEN d.body END
@@ -1081,8 +1096,8 @@ BEGIN
         || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
       'application/json; charset=utf-8', NULL,
       d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-    IF d.ack = 'after-success' AND d.status = 'processing' THEN
-      -- The first run is still going and has not answered: this sender's retry is the plan.
+    IF d.ack = 'after-success' AND d.status IN ('received', 'processing', 'failed') THEN
+      -- The work is not done, and the sender has no answer that says so: this sender's retry is the plan.
       a.code := 503;
       a.retry_after := 10;
       a.answer := '{"ok":false,"duplicate":true,"error":"still processing","key":' || to_json(d.key) || '}';
@@ -1096,9 +1111,9 @@ BEGIN
     a.code := 200;
     a.answer := '{"ok":true,"quarantined":true}';
   ELSIF d.refused = 'rejected' THEN
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM set_config('synchronous_commit', 'off', true) WHERE pg_current_xact_id_if_assigned() IS NULL;
     INSERT INTO oncehook.webhook_rejections AS r (source, reason, hour, shard)
-      VALUES (d.source, d.reason, date_trunc('hour', now()), floor(random() * 16))
+      VALUES (d.source, d.reason, date_trunc('hour', now(), 'UTC'), floor(random() * 16))
       ON CONFLICT (source, reason, hour, shard) DO UPDATE SET count = r.count + 1;
     a.outcome := 'rejected';
     a.code := 401;
@@ -1120,7 +1135,7 @@ BEGIN
   RETURN oncehook.answer_as(a, d.answers);
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb, paths jsonb)
+CREATE OR REPLACE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
  STABLE
@@ -1128,9 +1143,29 @@ AS $function$
 #variable_conflict use_variable
 DECLARE
   stored jsonb;
+  paths jsonb;
 BEGIN
-  SELECT e.payload INTO stored FROM oncehook.webhook_events e WHERE e.id = event_id;
-  RETURN coalesce(paths <> '[]' AND oncehook.without(stored, paths) = oncehook.without(payload, paths), false);
+  SELECT e.payload, s.volatile INTO stored, paths
+    FROM oncehook.webhook_events e JOIN oncehook.webhook_sources s ON s.id = e.source WHERE e.id = event_id;
+  RETURN CASE WHEN paths <> '[]' THEN coalesce(oncehook.without(stored, paths) = oncehook.without(payload, paths), false) ELSE false END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.signed_message(parts jsonb, stamp text, headers jsonb, body bytea)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  part text;
+  message bytea := '';
+BEGIN
+  FOR part IN SELECT jsonb_array_elements_text(parts) LOOP
+    message := message || CASE WHEN part = '{body}' THEN body
+      ELSE convert_to(CASE WHEN part = '{timestamp}' THEN coalesce(stamp, '')
+        WHEN starts_with(part, '{header.') THEN headers ->> substr(part, 9, length(part) - 9)
+        ELSE part END, 'UTF8') END;
+  END LOOP;
+  RETURN message;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.signed_text(signature jsonb, after_body boolean)
@@ -1143,26 +1178,10 @@ DECLARE
   parts text[] := ARRAY(SELECT jsonb_array_elements_text(signature -> 'signed'));
   body_at int := array_position(parts, '{body}');
 BEGIN
-  RETURN CASE WHEN after_body THEN array_to_string(parts[body_at + 1:], '') ELSE array_to_string(parts[:body_at - 1], '') END;
-END $function$;
-
-CREATE OR REPLACE FUNCTION oncehook.url_decode(encoded text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE STRICT
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-DECLARE
-  plain text := replace(encoded, '+', ' ');
-BEGIN
-  IF strpos(plain, '%') = 0 THEN
-    RETURN plain;
+  IF array_to_string(parts, '') LIKE '%{header.%' THEN
+    RETURN NULL;
   END IF;
-  RETURN (
-    SELECT oncehook.body_text(string_agg(
-      CASE WHEN m[1] ~ '^%[0-9A-Fa-f]{2}' THEN decode(replace(m[1], '%', ''), 'hex') ELSE convert_to(m[1], 'UTF8') END,
-      ''::bytea ORDER BY n))
-    FROM regexp_matches(plain, '((?:%[0-9A-Fa-f]{2})+|[^%]+|%)', 'g') WITH ORDINALITY AS x (m, n));
+  RETURN CASE WHEN after_body THEN array_to_string(parts[body_at + 1:], '') ELSE array_to_string(parts[:body_at - 1], '') END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.verify(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamp with time zone)
@@ -1182,6 +1201,7 @@ BEGIN
           || convert_to(replace(s.signed_before, '{timestamp}', stamp), 'UTF8') || body || convert_to(s.signed_after, 'UTF8')
         )), s.signature ->> 'encoding'), 'UTF8'))
     AND s.signature ->> 'scheme' = 'hmac-sha256'
+    AND strpos(header, s.header_separator || ' ') = 0 -- a pair that begins with a blank has its place only there
   THEN
     RETURN NULL;
   END IF;
@@ -1228,10 +1248,7 @@ BEGIN
   given := CASE WHEN separator IS NOT NULL THEN oncehook.pair_values(header, separator, s.signature #>> '{pairs,name}', s.signature #>> '{pairs,equals}')
     WHEN starts_with(header, coalesce(s.signature ->> 'prefix', '')) THEN ARRAY[btrim(substr(header, length(coalesce(s.signature ->> 'prefix', '')) + 1))]
     ELSE '{}' END;
-  message := convert_to(CASE WHEN strpos(s.signed_before, '{') = 0 THEN s.signed_before
-      ELSE oncehook.fill_signed(s.signed_before, stamp, headers) END, 'UTF8')
-    || body || convert_to(CASE WHEN strpos(s.signed_after, '{') = 0 THEN s.signed_after
-      ELSE oncehook.fill_signed(s.signed_after, stamp, headers) END, 'UTF8');
+  message := oncehook.signed_message(s.signature -> 'signed', stamp, headers, body);
   IF message IS NULL OR NOT oncehook.any_mac(s, given, message, uuid_send(gen_random_uuid())) THEN
     RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
   END IF;
@@ -1288,6 +1305,6 @@ GRANT EXECUTE ON FUNCTION oncehook.report(d oncehook.delivery, event_id bigint, 
 
 GRANT USAGE ON SCHEMA oncehook TO oncehook_n8n;
 
-GRANT INSERT (idempotency_key, source, event_type, external_id, object_id, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance, content_type, headers, query, body, body_sha256, payload) ON TABLE oncehook.webhook_events TO oncehook_n8n;
-GRANT SELECT (id, idempotency_key, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance) ON TABLE oncehook.webhook_events TO oncehook_n8n;
+GRANT INSERT (idempotency_key, source, event_type, external_id, object_id, claim_hash, locked_until, next_attempt_at, workflow, execution_id, instance, content_type, headers, query, body, body_sha256, payload) ON TABLE oncehook.webhook_events TO oncehook_n8n;
+GRANT SELECT (id, idempotency_key, attempts, claim_hash, locked_until) ON TABLE oncehook.webhook_events TO oncehook_n8n;
 GRANT UPDATE (status, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance) ON TABLE oncehook.webhook_events TO oncehook_n8n;

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { build } from 'rolldown';
+import { configJsonSchema } from '../src/config/schema.ts';
+import { COMPILED_SCHEMA } from '../src/generate/generate.ts';
 import { COMPILED_PROVIDERS, compileProviders } from '../src/providers/load.ts';
 
 /**
- * Makes `dist/`: one bundle with its parts, for a verb of the CLI loads in a third of the time that hundreds of small
- * files take; types; the provider files as JSON; and the licences of what was bundled.
+ * Makes `dist/`: bundled code, because to load hundreds of small files takes half of the time of `oncehook generate`;
+ * what need not be worked out at each start, as JSON; types; and the licences of what was bundled.
  */
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -17,7 +19,10 @@ rmSync(dist, { recursive: true, force: true });
 await build({
   input: { index: join(root, 'src/index.ts'), 'cli/main': join(root, 'src/cli/main.ts') },
   platform: 'node',
-  external: (id) => !/^[./]/.test(id) && !bundled.some((name) => id === name || id.startsWith(`${name}/`)),
+  external: (id) =>
+    !id.startsWith('.') &&
+    !isAbsolute(id) &&
+    !bundled.some((name) => id === name || id.startsWith(`${name}/`)),
   output: {
     dir: dist,
     format: 'esm',
@@ -32,12 +37,15 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
   stdio: 'inherit',
 });
 writeFileSync(join(dist, COMPILED_PROVIDERS), JSON.stringify(compileProviders()));
+writeFileSync(join(dist, COMPILED_SCHEMA), JSON.stringify(configJsonSchema()));
 writeFileSync(
   join(dist, 'LICENSES.txt'),
   bundled
     .map((name) => {
       const folder = join(root, 'node_modules', name);
-      const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+      const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+        version: string;
+      };
       return `${name} ${version}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n`;
     })
     .join('\n---\n\n'),

@@ -42,11 +42,11 @@ export async function explainFailure(error: unknown): Promise<Failure> {
 
 /** Postgres's own refusals reach a verb as node-postgres's errors, which only the ledger's verbs have loaded. */
 async function asDatabaseError(error: unknown): Promise<UserError | undefined> {
-  const { code, severity, syscall } = error as { code?: unknown; severity?: unknown; syscall?: unknown };
-  if (typeof code !== 'string' && !/^Connection terminated/.test(String((error as Error)?.message)))
-    return undefined;
-  if (severity === undefined && syscall !== undefined && syscall !== 'read' && syscall !== 'write')
-    return undefined;
+  if (!(error instanceof Error)) return undefined;
+  const { severity, syscall, message } = error as { severity?: unknown; syscall?: unknown; message: string };
+  const ofServer = severity !== undefined;
+  const ofConnection = syscall === 'read' || syscall === 'write' || /^Connection terminated/.test(message);
+  if (!ofServer && !ofConnection) return undefined;
   const { explainDatabaseError } = await import('./database-errors.ts');
   return explainDatabaseError(error);
 }

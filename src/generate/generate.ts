@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Config, loadConfig } from '../config/load.ts';
 import { configJsonSchema } from '../config/schema.ts';
 import { type Issue, UserError } from '../errors.ts';
-import { packageVersion } from '../templates.ts';
+import { packageVersion, readCompiled } from '../templates.ts';
 import { serialise } from '../workflow/serialise.ts';
 import { noEntry, orUndefined } from './file-errors.ts';
 import { interruptible } from './interrupt.ts';
@@ -14,6 +14,8 @@ import { readStatements } from './statements.ts';
 import { applyWrite, type OutputFile, type PlannedFile, planWrite } from './write.ts';
 
 const SCHEMA_FILE = 'oncehook.schema.json';
+/** The file of the build that holds the JSON Schema; the sources make it anew. */
+export const COMPILED_SCHEMA = 'config-schema.json';
 
 export interface GenerateOptions {
   /** As the user named it. Default `oncehook.yaml`. */
@@ -58,7 +60,8 @@ export async function generate(options: GenerateOptions = {}): Promise<Generated
   const sources = resolveSources(config);
   const root = dirname(resolve(configFile));
   const workflows = workflowFiles(config, sources);
-  const schema = { path: SCHEMA_FILE, content: `${JSON.stringify(configJsonSchema(), null, 2)}\n` };
+  const jsonSchema = readCompiled(COMPILED_SCHEMA) ?? configJsonSchema();
+  const schema = { path: SCHEMA_FILE, content: `${JSON.stringify(jsonSchema, null, 2)}\n` };
   const planned = await planWrite(root, [...workflows, schema]);
   const files = planned.map((file, index) => describe(file, sources[index]));
   if (!check) {

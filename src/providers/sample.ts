@@ -29,6 +29,8 @@ export function freshSample(source: SampleSource, type: string | undefined, nonc
   const body = structuredClone(sample.body);
   const fresh = { body, headers: { ...sample.headers }, query: { ...sample.query } };
   for (const part of freshParts(source)) freshen(fresh, part, nonce);
+  // A recipe of the source's own may read what the sample lacks; all of its parts must be there to give a key.
+  for (const part of placeholdersOf(source.key)) if (!present(fresh, part)) freshen(fresh, part, nonce);
   return {
     type: chosen,
     body: encode(fresh.body, source.content_type),
@@ -49,11 +51,15 @@ function pick(samples: Provider['samples'], type: string | undefined): [string, 
 
 /** Of the key's first alternative the placeholders that are no part of the type, or else the last one. */
 function freshParts({ key, type }: SampleSource): RecipePart[] {
-  const placeholders = firstAlternative(key).filter(({ kind }) => kind !== 'text');
+  const placeholders = placeholdersOf(key);
   const kept = (type ? firstAlternative(type) : []).map((part) => JSON.stringify(part));
   const free = placeholders.filter((part) => !kept.includes(JSON.stringify(part)));
   // One changed part makes a new key; changing more could break what the sample means.
   return (free.length > 0 ? free : placeholders).slice(-1);
+}
+
+function placeholdersOf(key: string): RecipePart[] {
+  return firstAlternative(key).filter(({ kind }) => kind !== 'text');
 }
 
 function firstAlternative(text: string): RecipePart[] {
@@ -66,6 +72,26 @@ interface Draft {
   body: Sample['body'];
   headers: Record<string, string>;
   query: Record<string, string>;
+}
+
+/** Whether the place that a part reads holds anything. */
+function present({ body, headers, query }: Draft, part: RecipePart): boolean {
+  switch (part.kind) {
+    case 'header':
+      return headers[part.name] !== undefined;
+    case 'query':
+      return query[part.name] !== undefined;
+    case 'body': {
+      let current: unknown = body;
+      for (const step of part.path) {
+        if (typeof current !== 'object' || current === null) return false;
+        current = own(current as Record<string, unknown>, step);
+      }
+      return current !== undefined && current !== null && current !== '';
+    }
+    default:
+      return true;
+  }
 }
 
 function freshen(draft: Draft, part: RecipePart, nonce: string): void {

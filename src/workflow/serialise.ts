@@ -23,6 +23,7 @@ const NODE_KEYS: (keyof WorkflowNode)[] = [
   'maxTries',
   'waitBetweenTries',
   'executeOnce',
+  'alwaysOutputData',
   'notes',
 ];
 

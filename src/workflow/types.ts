@@ -29,6 +29,8 @@ export interface NodeSpec {
   waitBetweenTries?: number;
   /** Run for the first item alone. */
   executeOnce?: boolean;
+  /** Where the node gives no item, an empty one goes on, and the branch does not end in silence. */
+  alwaysOutputData?: boolean;
 }
 
 /** A node as it stands in a workflow file. */

@@ -67,13 +67,16 @@ DECLARE
   setting text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  IF s.active IS NOT TRUE THEN
+  IF s.active IS NOT TRUE OR body IS NULL THEN
+    -- Without its bytes a delivery can neither be checked nor kept, so it must not be acknowledged.
     RETURN oncehook.refused(s, source, CASE WHEN s.id IS NULL THEN 'unavailable' ELSE 'rejected' END,
-      CASE WHEN s.id IS NULL THEN 'source not in the ledger: run `oncehook migrate`' ELSE 'source switched off' END);
+      CASE WHEN s.id IS NULL THEN 'source not in the ledger: run `oncehook migrate`'
+        WHEN s.active THEN 'no body that n8n could hand on byte for byte (multipart?)'
+        ELSE 'source switched off' END);
   END IF;
 
   BEGIN
-    raw := decode(coalesce(body, ''), 'base64');
+    raw := decode(body, 'base64');
     head := coalesce(headers, '{}')::jsonb;
     params := query::jsonb;
     reason := oncehook.verify(s, head, raw, now());
@@ -146,7 +149,6 @@ BEGIN
   RETURN ROW(
     CASE WHEN value IS NULL THEN 'unkeyed' WHEN token IS NULL THEN 'taken' END,
     CASE WHEN value IS NOT NULL THEN NULL
-      WHEN body IS NULL THEN 'no body that n8n could hand on byte for byte'
       WHEN content IS NULL THEN 'no id in the headers, and no body'
       ELSE 'no stable id where the recipe looks' END,
     source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
@@ -204,7 +206,7 @@ DECLARE
 BEGIN
   SELECT e.payload, s.volatile INTO stored, paths
     FROM oncehook.webhook_events e JOIN oncehook.webhook_sources s ON s.id = e.source WHERE e.id = event_id;
-  RETURN coalesce(paths <> '[]' AND oncehook.without(stored, paths) = oncehook.without(payload, paths), false);
+  RETURN CASE WHEN paths <> '[]' THEN coalesce(oncehook.without(stored, paths) = oncehook.without(payload, paths), false) ELSE false END;
 END $f$;
 
 -- The answer for a delivery, and the bookkeeping of those that were not claimed. `event_id` and

@@ -14,8 +14,8 @@ WITH delivery AS MATERIALIZED (
   ON CONFLICT (idempotency_key) DO UPDATE
     -- taken over only after a failure or a lapsed lease, under a new token
     SET status = 'processing', attempts = e.attempts + 1, claim_hash = excluded.claim_hash, claimed_at = now(),
-      locked_until = excluded.locked_until, next_attempt_at = excluded.next_attempt_at,
-      workflow = excluded.workflow, execution_id = excluded.execution_id, instance = excluded.instance
+      locked_until = excluded.locked_until, next_attempt_at = excluded.locked_until,
+      workflow = $7::text, execution_id = $8::text, instance = $9::text
     WHERE e.locked_until < now()
   RETURNING id, attempts
 )

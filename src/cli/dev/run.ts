@@ -70,7 +70,9 @@ async function work(
     const name = context.config.credential;
     const credential = await keepCredential(context.devFolder, name, server.port, passwords);
     const report = { context, setup, proof, credential, listen: options.listen };
-    out.result(reportJson(report), () => reportText({ ...report, password: passwords.n8n }, out));
+    out.result(reportJson(report), () =>
+      reportText({ ...report, once: options.once, password: passwords.n8n }, out),
+    );
     proven = proof.ok;
   } catch (error) {
     if (signal.aborted) return interrupts.status();

@@ -1,11 +1,12 @@
 import { dirname, join } from 'node:path';
+import { UserError } from '../../errors.ts';
 import type { GeneratedFile } from '../../generate/generate.ts';
 import { generate } from '../../generate/generate.ts';
 import { connect } from '../../ledger/connect.ts';
 import type { Context } from '../context.ts';
 import { type Rollout, rollOut } from '../rollout.ts';
 import { DATABASE, type DevServer, ownerUrl, prepareServer } from './databases.ts';
-import type { Passwords } from './folder.ts';
+import { FILES, type Passwords } from './folder.ts';
 import { type DevSecret, keepDevSecrets } from './secrets.ts';
 
 /** What a start of `oncehook dev` found or made. */
@@ -31,6 +32,8 @@ export async function setUp(
   const rollout = await rollOut(target, context.sources, {
     password: passwords.n8n,
     setting: 'the password of the development database',
+  }).catch((error: unknown) => {
+    throw forDevelopment(error, context.devFolder);
   });
   signal.throwIfAborted();
   const workflows = await writeWorkflows(context.config.file);
@@ -42,6 +45,15 @@ export async function setUp(
   } finally {
     await client.end();
   }
+}
+
+/** What a ledger cannot be asked for, a database that holds nothing but trials can. */
+function forDevelopment(error: unknown, devFolder: string): unknown {
+  if (!(error instanceof UserError)) return error;
+  return new UserError(...error.issues, {
+    message: 'That was the development database, which holds nothing but your trials.',
+    remedy: `To begin with an empty one, remove ${join(devFolder, FILES.data)}.`,
+  });
 }
 
 /** A workflow file that was edited is the user's: it stays, and the report says so. */

@@ -40,7 +40,7 @@ export async function showDeliveries(url: string, out: Output, signal: AbortSign
   }
 }
 
-/** `12:01:02  stripe  duplicate  payment_intent.succeeded  stripe:evt_1  already taken: …` */
+/** `12:01:02  shop  duplicate  order.paid  shop:evt_1  already taken: …` */
 export function changeLine(at: Date, change: LedgerChange, out: Pick<Output, 'paint'>): string {
   const { source, kind, count, type, key, detail, attempts } = change;
   const time = at.toTimeString().slice(0, 8);

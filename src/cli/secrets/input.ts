@@ -62,7 +62,7 @@ async function prompt(name: string): Promise<string> {
 function isPiped(): boolean {
   try {
     const found = fstatSync(0);
-    return found.isFIFO() || found.isFile();
+    return found.isFIFO() || found.isFile() || found.isSocket();
   } catch {
     return false;
   }

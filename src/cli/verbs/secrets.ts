@@ -35,8 +35,8 @@ const secretsVerb: Verb = (command) => {
     command,
     'add <source>',
     'store a secret: of the environment, or from a pipe, or typed',
-    'secrets add stripe',
-    'secrets add stripe --name "new endpoint" --from-env NEW_SECRET',
+    'secrets add shop',
+    'secrets add shop --name "new endpoint" --from-env NEW_SECRET',
   )
     .option('--name <name>', 'what lists call it (default: the name of the environment variable)')
     .option(
@@ -77,7 +77,7 @@ const secretsVerb: Verb = (command) => {
     command,
     'retire <source> <name>',
     'end the life of a secret: deliveries signed with it are rejected',
-    'secrets retire stripe STRIPE_WEBHOOK_SECRET',
+    'secrets retire shop SHOP_WEBHOOK_SECRET',
   )
     .option('-y, --yes', 'do not ask')
     .action((source: string, name: string, options: Options) =>

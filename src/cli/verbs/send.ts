@@ -43,8 +43,8 @@ export default sendVerb;
 
 function options(command: Command): Command {
   const examples = [
-    'send stripe --times 4',
-    'send stripe --tamper signature --expect rejected',
+    'send shop --times 4',
+    'send shop --tamper signature --expect rejected',
     'send shop --to-ledger --event event.json',
   ];
   return onDatabase(common(command, ...examples))

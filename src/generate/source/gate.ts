@@ -67,6 +67,8 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
         credential: source.credential,
       }),
       onError: 'continueErrorOutput',
+      // A statement that was edited and gives no row must not end in n8n's own empty 200.
+      alwaysOutputData: true,
     },
     marker('claim', 'Asks the ledger whether this event is new, and takes it if so.'),
   );

@@ -71,6 +71,7 @@ export function addReplay(builder: WorkflowBuilder, source: WorkflowSource, stat
       }),
       // One run holds one event: "Mark success" looks for one claim.
       executeOnce: true,
+      alwaysOutputData: true,
     },
     marker('claim-replay', 'Takes that event anew, unless it is done or another run holds it.'),
   );

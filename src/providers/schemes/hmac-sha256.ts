@@ -10,8 +10,11 @@ const pairs = z
   .strictObject({
     separator: headerText.describe('What stands between two pairs, e.g. a comma.'),
     name: headerText.describe('The name of the pairs that hold a signature; any one of them may match.'),
+    equals: headerText
+      .describe('What stands between a name and its value; an equals sign where left out.')
+      .exactOptional(),
   })
-  .describe('The header holds name=value pairs; without this the whole header is the value.');
+  .describe('The header holds pairs of name and value; without this the whole header is the value.');
 
 const timestamp = z
   .strictObject({
@@ -60,6 +63,9 @@ export const hmacSha256Schema = z
   .superRefine((value, context) => {
     const need = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (value.pairs && value.prefix !== undefined) need(['prefix'], 'no prefix together with pairs');
+    if (value.pairs && (value.pairs.equals ?? '=').includes(value.pairs.separator)) {
+      need(['pairs', 'separator'], 'a separator that does not stand between a name and its value');
+    }
     if (value.timestamp?.pair !== undefined && !value.pairs) need(['timestamp', 'pair'], 'pairs beside it');
     if (value.timestamp?.pair !== undefined && value.timestamp.pair === value.pairs?.name) {
       need(['timestamp', 'pair'], "another name than the signature's pair");
@@ -85,8 +91,9 @@ export function signHmacSha256(signature: HmacSignature, request: SignRequest): 
   const hmac = createHmac('sha256', secretKey(signature, request.secret));
   for (const part of partsOf(signature.signed)) hmac.update(piece(part, `${time}`, request));
   const value = hmac.digest(signature.encoding);
-  const stamp = rule?.pair === undefined ? [] : [`${rule.pair}=${time}`];
-  const text = inPairs ? [...stamp, `${inPairs.name}=${value}`].join(inPairs.separator) : `${prefix}${value}`;
+  const { separator = '', name = '', equals = '=' } = inPairs ?? {};
+  const stamp = rule?.pair === undefined ? [] : [`${rule.pair}${equals}${time}`];
+  const text = inPairs ? [...stamp, `${name}${equals}${value}`].join(separator) : `${prefix}${value}`;
   return { ...(rule?.header === undefined ? {} : { [rule.header]: `${time}` }), [signature.header]: text };
 }
 

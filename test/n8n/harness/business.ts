@@ -2,22 +2,24 @@ import type { Workflow, WorkflowNode } from '../../../src/workflow/types.ts';
 
 /**
  * What the business node of the tests works on. `work` is what a test may put another body into; as it
- * stands, it leaves one row a run, and waits first while a test holds the key's lock (see `hold`).
+ * stands, it leaves one row a run, and waits first while a test holds the key (see `hold.ts`).
  */
 export const BUSINESS_TABLES = `
   CREATE TABLE effects (key text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp());
-  CREATE TABLE held (key text PRIMARY KEY);
+  CREATE TABLE held (key text PRIMARY KEY, lock text NOT NULL);
   CREATE TABLE broken (key text PRIMARY KEY, message text NOT NULL);
   CREATE FUNCTION work(key text) RETURNS text LANGUAGE plpgsql AS $f$
   DECLARE
     why text;
+    gate text;
   BEGIN
     SELECT b.message INTO why FROM broken b WHERE b.key = work.key;
     IF FOUND THEN
       RAISE EXCEPTION '%', why;
     END IF;
-    IF EXISTS (SELECT FROM held h WHERE h.key = work.key) THEN
-      PERFORM pg_advisory_xact_lock_shared(hashtextextended(work.key, 0));
+    SELECT h.lock INTO gate FROM held h WHERE h.key = work.key;
+    IF FOUND THEN
+      PERFORM pg_advisory_xact_lock_shared(hashtextextended(gate, 0));
     END IF;
     INSERT INTO effects (key) VALUES (work.key);
     RETURN work.key;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import type { ResolvedSource } from '../../../src/generate/resolve.ts';
 import { awaitLive } from '../../../src/n8n/probe.ts';
 import {
@@ -15,6 +14,7 @@ import type { Workflow } from '../../../src/workflow/types.ts';
 import type { Account } from './account.ts';
 import { type Answer, type DeliveryOptions, deliver } from './deliver.ts';
 import { type Execution, endedExecutions } from './executions.ts';
+import { type Hold, hold } from './hold.ts';
 import { importByCommand } from './import.ts';
 import type { Place } from './n8n.ts';
 import { query } from './postgres.ts';
@@ -160,41 +160,9 @@ export class TestSource {
   }
 
   /** Makes the business node wait for this key, from its next run on. */
-  async hold(key: string): Promise<Hold> {
-    const client = new pg.Client({ connectionString: this.databaseUrl });
-    await client.connect();
-    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [key]);
-    await client.query('INSERT INTO held VALUES ($1)', [key]);
-    const letOthersPass = async () => {
-      await client.query('DELETE FROM held WHERE key = $1', [key]);
-    };
-    return {
-      letOthersPass,
-      async release() {
-        await letOthersPass();
-        await client.end();
-      },
-    };
+  hold(key: string): Promise<Hold> {
+    return hold(this.databaseUrl, key);
   }
-
-  /** How many runs of the business node wait for this key. */
-  async waiting(key: string): Promise<number> {
-    const [row] = await query<{ count: number }>(
-      this.databaseUrl,
-      `SELECT count(*)::int AS count FROM pg_locks
-       WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-         AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)`,
-      [key],
-    );
-    return row?.count ?? 0;
-  }
-}
-
-export interface Hold {
-  /** Runs that begin from now on do not wait; those that wait go on waiting. */
-  letOthersPass(): Promise<void>;
-  /** Nobody waits any longer. */
-  release(): Promise<void>;
 }
 
 export interface RequestOptions {

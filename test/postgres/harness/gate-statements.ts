@@ -33,7 +33,7 @@ export interface Transition {
 export interface Delivery {
   source?: string | null;
   /** The bytes as they came; null where n8n has none; `{ base64 }` for a text that need not be base64. */
-  body?: Uint8Array | string | null | { base64: string };
+  body?: Uint8Array | string | null | undefined | { base64: string };
   /** An object, or the text in place of its JSON. */
   headers?: Record<string, unknown> | string | null;
   query?: Record<string, unknown> | string | null;
@@ -109,6 +109,19 @@ export async function replay(
   by: Run = {},
 ): Promise<Answer> {
   return only(client, statement('claim-replay', [eventId, source, ...run(by)]));
+}
+
+/** The SQLSTATE with which a statement fails; '' where it does not. Nothing of what it did stays. */
+export async function sqlState(client: pg.ClientBase, sql: string): Promise<string> {
+  await client.query('BEGIN');
+  try {
+    await client.query(sql);
+    return '';
+  } catch (error) {
+    return (error as pg.DatabaseError).code ?? 'unknown';
+  } finally {
+    await client.query('ROLLBACK');
+  }
 }
 
 function run({ workflow = 'workflow', execution = '1', instance = INSTANCE }: Delivery): (string | null)[] {

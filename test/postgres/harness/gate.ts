@@ -25,16 +25,15 @@ export interface Gate {
   /** The headers of a signed delivery of this source; those given are kept. */
   sign(id: string, body: Uint8Array | string, options?: SignOptions): Record<string, string>;
   /** A delivery that is signed as its source demands; the body of an object is its JSON. */
-  send(id: string, body: Uint8Array | string | object, delivery?: Delivery & SignOptions): Promise<Answer>;
+  send(id: string, body: Uint8Array | string | object, delivery?: SignedDelivery): Promise<Answer>;
   /** The first row of a query of the owner. */
-  row<T = Row>(sql: string, values?: unknown[]): Promise<T>;
+  row<T extends object = Row>(sql: string, values?: unknown[]): Promise<T>;
   /** The event of this key, as the table holds it. */
   event(key: string): Promise<Row>;
 }
 
 type Answer = Awaited<ReturnType<typeof deliver>>;
-// biome-ignore lint/suspicious/noExplicitAny: a row's columns are what the query names
-export type Row = any;
+export type Row = Record<string, unknown>;
 
 export interface SignOptions {
   secret?: string;
@@ -42,6 +41,9 @@ export interface SignOptions {
   timestamp?: number;
   headers?: Record<string, string>;
 }
+
+/** A delivery of which body and signature are made. */
+export type SignedDelivery = Omit<Delivery, 'source' | 'body' | 'headers'> & SignOptions;
 
 /** A gate on a database of its own; `gate.database.drop()` ends it. */
 export async function openGate(): Promise<Gate> {
@@ -89,8 +91,8 @@ export async function openGate(): Promise<Gate> {
       });
       return deliver(n8n, { ...delivery, source: id, body: bytes, headers });
     },
-    async row(sql, values) {
-      return (await owner.query(sql, values)).rows[0];
+    async row<T extends object = Row>(sql: string, values?: unknown[]): Promise<T> {
+      return (await owner.query(sql, values)).rows[0] as T;
     },
     async event(key) {
       return gate.row('SELECT * FROM oncehook.webhook_events WHERE idempotency_key = $1', [key]);
