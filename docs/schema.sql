@@ -887,7 +887,10 @@ BEGIN
     END IF;
   EXCEPTION WHEN OTHERS THEN
     -- Something is not as it usually is: the same again by functions that expect everything.
-    raw := coalesce(oncehook.read_base64(body), '');
+    raw := oncehook.read_base64(body);
+    IF raw IS NULL THEN
+      RETURN oncehook.refused(s, source, 'unavailable', 'what the node Raw body handed on is not base64');
+    END IF;
     head := oncehook.read_object(headers);
     params := oncehook.read_object(query);
     reason := oncehook.verify(s, head, raw, now());

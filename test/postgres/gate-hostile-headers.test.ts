@@ -111,7 +111,7 @@ describe('headers, query and fields', () => {
     expect(await deliver(gate.n8n, none)).toMatchObject({ outcome: 'unavailable', code: 503 });
     const run = { workflow: null, execution: null, instance: null };
     expect(await deliver(gate.n8n, { ...none, ...run, source: 'open' })).toMatchObject({
-      outcome: 'unkeyed',
+      outcome: 'rejected',
     });
     const long = 'x'.repeat(250_000);
     const everything = { source: long, headers: long, query: long, recipe: long, mode: long, workflow: long };

@@ -120,7 +120,7 @@ function credentialLines({ credential, password, listen }: DevReport): string[] 
   const docker =
     listen === undefined
       ? 'n8n in Docker: Postgres listens on 127.0.0.1 only. Start with --listen 172.17.0.1 (the address of the bridge docker0), and type host.docker.internal (Linux: that address) as Host.'
-      : `n8n in Docker: type host.docker.internal, or ${listen}, as Host.`;
+      : `n8n in Docker: type host.docker.internal, or an address of this machine that the container reaches, as Host.`;
   return [fields, `All of it, the password included, stands in ${file}.`, docker];
 }
 
