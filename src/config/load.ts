@@ -56,7 +56,12 @@ export interface Config {
  * @throws UserError with every issue at once: file, line, column, path, expectation, remedy.
  */
 export async function loadConfig(file: string): Promise<Config> {
-  return toConfig(await readYaml(file, 'Write one (docs/configuration.md shows how), or name the one that you have with --config.'));
+  return toConfig(
+    await readYaml(
+      file,
+      'Write one (docs/configuration.md shows how), or name the one that you have with --config.',
+    ),
+  );
 }
 
 /** `loadConfig` for text that is already at hand; `file` names it in errors. */

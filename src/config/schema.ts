@@ -3,7 +3,9 @@ import { addressSchema } from '../input/addresses.ts';
 import { durationBetween } from '../input/duration.ts';
 import { environmentName } from './env.ts';
 
-const word = z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, '1 to 40 of a-z, 0-9 and the dash, the first one no dash');
+const word = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, '1 to 40 of a-z, 0-9 and the dash, the first one no dash');
 
 const webhookPath = z
   .string()

@@ -88,11 +88,7 @@ function postgres(name: string, query: string, queryReplacement: string, credent
 }
 
 /** `wires` names, for each node and output, the nodes that follow. */
-function workflow(
-  name: string,
-  nodes: BenchNode[],
-  wires: Record<string, string[][]>,
-): WorkflowFile {
+function workflow(name: string, nodes: BenchNode[], wires: Record<string, string[][]>): WorkflowFile {
   const connections = Object.fromEntries(
     Object.entries(wires).map(([from, outputs]) => [
       from,
