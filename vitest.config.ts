@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const project = (name: string, extra: object = {}) => ({
@@ -7,6 +8,8 @@ const project = (name: string, extra: object = {}) => ({
 export default defineConfig({
   test: {
     reporters: ['default', './test/reporter.ts'],
+    // Much of the work is Postgres's, so two workers pay even on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       project('unit'),
       project('postgres', {

@@ -504,7 +504,7 @@ CREATE OR REPLACE FUNCTION oncehook.credential_names(signature jsonb)
 AS $function$
 DECLARE
   names text[] := ARRAY['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'api-key', 'apikey', 'api_key',
-    'x-auth-token', 'token', 'access_token', 'secret', 'password'];
+    'x-auth-token', 'token', 'Token', 'access_token', 'accessToken', 'apiKey', 'secret', 'password'];
 BEGIN
   RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN names || (signature ->> 'header') ELSE names END;
 END $function$;
@@ -1109,7 +1109,8 @@ BEGIN
     INSERT INTO oncehook.webhook_dead_letters AS q (source, kind, reason, content_type, headers, query, body, body_sha256)
       VALUES (d.source, 'reception', d.reason, d.content_type, d.headers, d.query, d.body, d.body_sha256)
       ON CONFLICT (source, body_sha256) WHERE q.event_id IS NULL
-      DO UPDATE SET deliveries = q.deliveries + 1, last_seen_at = now();
+      -- What came again after somebody dealt with it needs somebody again.
+      DO UPDATE SET deliveries = q.deliveries + 1, last_seen_at = now(), resolved_at = NULL, resolution = NULL;
     a.outcome := 'unkeyed';
     a.code := 200;
     a.answer := '{"ok":true,"quarantined":true}';

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import { type Config, loadConfig } from '../config/load.ts';
+import { type Config, inspectConfig } from '../config/load.ts';
 import { UserError } from '../errors.ts';
-import { type ResolvedSource, resolveSources } from '../generate/resolve.ts';
+import { type ResolvedSource, resolveInspected } from '../generate/resolve.ts';
 import { oneOf } from '../input/schema-issues.ts';
 
 /** What the verbs know before they begin. */
@@ -19,9 +19,10 @@ export interface Context {
  * @throws UserError with every issue of them.
  */
 export async function loadContext(configFile: string): Promise<Context> {
-  const config = await loadConfig(configFile);
+  const inspected = await inspectConfig(configFile);
+  const sources = resolveInspected(inspected);
   const root = dirname(resolve(configFile));
-  return { config, sources: resolveSources(config), root, devFolder: resolve(root, '.oncehook') };
+  return { config: inspected.config, sources, root, devFolder: resolve(root, '.oncehook') };
 }
 
 /**

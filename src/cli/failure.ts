@@ -28,6 +28,7 @@ export async function explainFailure(error: unknown): Promise<Failure> {
     const issues = known.issues.map((issue) => ({
       ...issue,
       message: withInvocation(issue.message),
+      ...(issue.expected === undefined ? {} : { expected: withInvocation(issue.expected) }),
       ...(issue.remedy === undefined ? {} : { remedy: withInvocation(issue.remedy) }),
     }));
     return {

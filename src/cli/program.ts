@@ -15,7 +15,7 @@ export async function run(args: string[]): Promise<number> {
     const program = await build(args, (value) => {
       status = value;
     });
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(called(program, args), { from: 'user' });
     return status;
   } catch (error) {
     const failure = await explainFailure(error);
@@ -44,6 +44,23 @@ async function build(args: string[], done: (status: number) => void): Promise<Co
     if (name === wanted) ((await load()).default satisfies Verb)(command, done);
   }
   return program;
+}
+
+/**
+ * The arguments as commander shall see them: it answers `nosuch --help` with the help of what stands above, as if
+ * all were well, so that the wish for help is left out where the command is not known.
+ */
+function called(program: Command, args: string[]): string[] {
+  const operands = args.filter((argument) => !argument.startsWith('-'));
+  const path = operands[0] === 'help' ? operands.slice(1) : operands;
+  let command = program;
+  for (const name of path) {
+    if (command.commands.length === 0) break;
+    const found = command.commands.find((one) => one.name() === name);
+    if (!found) return operands[0] === 'help' ? path : args.filter((one) => one !== '--help' && one !== '-h');
+    command = found;
+  }
+  return args;
 }
 
 /** `oncehook status | head -1`: whoever reads has seen enough, and that is no error. */

@@ -1,7 +1,10 @@
+import type pg from 'pg';
+import { findRenames, type Rename } from '../generate/renames.ts';
 import { connect } from '../ledger/connect.ts';
 import { type MigrationPlan, migrate, planMigrations } from '../ledger/migrate.ts';
 import { ensureN8nRole, type RoleChange } from '../ledger/n8n-role.ts';
-import { type SourceChange, type SourceRow, syncSources } from '../ledger/sources.ts';
+import { sourcesWithoutSecret } from '../ledger/secrets.ts';
+import { providersOf, type SourceChange, type SourceRow, syncSources } from '../ledger/sources.ts';
 
 /** Where to roll out: an address, and what it came from. */
 export interface RolloutTarget {
@@ -13,11 +16,14 @@ export interface RolloutTarget {
 export interface Rollout {
   migrations: MigrationPlan;
   sources: SourceChange[];
+  /** Sources that may have lost their id by a rename. */
+  renames: Rename[];
+  /** The ids of active sources that need a secret and have none. */
+  withoutSecret: string[];
 }
 
-/** `sources` is null where only the migrations can tell. */
-export interface Plan {
-  migrations: MigrationPlan;
+/** `sources` is null where only the migrations can tell; then nothing is known of renames and secrets either. */
+export interface Plan extends Omit<Rollout, 'sources'> {
   sources: SourceChange[] | null;
 }
 
@@ -43,7 +49,7 @@ export async function rollOut(
     return {
       migrations: { applied: [...applied, ...pending], pending },
       role,
-      sources: await syncSources(client, sources),
+      ...(await bringSources(client, sources)),
     };
   } finally {
     await client.end();
@@ -56,15 +62,34 @@ export async function planRollout(target: RolloutTarget, sources: readonly Sourc
   const migrations = await planMigrations(target.url, { setting });
   if (migrations.pending.length > 0) {
     // The table may not be there yet, or have other columns.
-    return { migrations, sources: null };
+    return { migrations, sources: null, renames: [], withoutSecret: [] };
   }
   const client = await connect(target.url, { setting });
   try {
     await client.query('BEGIN');
-    const changes = await syncSources(client, sources);
+    const brought = await bringSources(client, sources);
     await client.query('ROLLBACK');
-    return { migrations, sources: changes };
+    return { migrations, ...brought };
   } finally {
     await client.end();
   }
+}
+
+async function bringSources(
+  client: pg.ClientBase,
+  rows: readonly SourceRow[],
+): Promise<Omit<Rollout, 'migrations'>> {
+  const sources = await syncSources(client, rows);
+  const idsOf = (change: SourceChange['change']) =>
+    sources.filter((source) => source.change === change).map(({ id }) => id);
+  const added = new Set(idsOf('added'));
+  const gone = added.size > 0 ? await providersOf(client, idsOf('switched off')) : [];
+  return {
+    sources,
+    renames: findRenames(
+      gone,
+      rows.filter(({ id }) => added.has(id)),
+    ),
+    withoutSecret: await sourcesWithoutSecret(client),
+  };
 }

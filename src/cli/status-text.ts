@@ -80,7 +80,10 @@ function sourceText(source: SourceStatus & { hints: readonly string[] }, out: Ou
     `${out.paint('bold', label)} (${provider})`,
     ...lines(table(facts)),
     ...(events_.length > 0
-      ? ['  last events (UTC)', ...lines(table(events_)).map((line) => `  ${line}`)]
+      ? [
+          '  events: what is not done, then the last ones (UTC)',
+          ...lines(table(events_)).map((line) => `  ${line}`),
+        ]
       : []),
     ...source.hints.map((hint) => `  ${out.paint('yellow', '!')} ${hint}`),
   ].join('\n');

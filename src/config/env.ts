@@ -10,15 +10,19 @@ function looksLikeSecret(name: string): boolean {
   return name.length > 80 || /^[0-9A-F]{32,}$/.test(name) || (/[A-Z0-9]{20,}/.test(name) && digits >= 4);
 }
 
-const expected =
-  'the NAME of an environment variable, such as SHOP_WEBHOOK_SECRET, and never the secret itself ' +
-  '(if it was one: put it into the environment, and replace it at the sender if this file was shared)';
-
 /** The name of an environment variable. What is no name may be a secret, so it is never repeated. */
-export const environmentName = z
-  .string()
-  .regex(/^[A-Z_][A-Z0-9_]*$/, { error: expected, abort: true })
-  .refine((name) => !looksLikeSecret(name), { error: expected });
+export function environmentNameSuchAs(example: string) {
+  const error =
+    `the NAME of an environment variable (A-Z, 0-9 and _), such as ${example}, ` +
+    'and never what the variable holds';
+  return z
+    .string({ error })
+    .regex(/^[A-Z_][A-Z0-9_]*$/, { error, abort: true })
+    .refine((name) => !looksLikeSecret(name), { error });
+}
+
+/** The name of an environment variable that holds a signing secret. */
+export const environmentName = environmentNameSuchAs('SHOP_WEBHOOK_SECRET');
 
 /**
  * The value of an environment variable that the configuration names.

@@ -1,8 +1,11 @@
 import type { z } from 'zod';
 import { Bug, type Issue, UserError } from '../errors.ts';
 import { durationSeconds } from '../input/duration.ts';
-import { check } from '../input/schema-issues.ts';
+import { byPlace, check } from '../input/schema-issues.ts';
+import { isMapping } from '../input/schema-walk.ts';
 import { type Path, type Position, parseYaml, readYaml, type YamlFile } from '../input/yaml.ts';
+import { configHint, isMisplacedSource } from './hints.ts';
+import { readableSources } from './readable.ts';
 import { configSchema } from './schema.ts';
 import { sharedValues } from './unique.ts';
 
@@ -51,40 +54,73 @@ export interface Config {
   locateText(path: Path, line: number, column: number): Position;
 }
 
+/** What could be read of a configuration, with everything that is wrong with it. */
+export interface Inspected {
+  /** Complete where there is no issue. Otherwise it holds the sources that can be checked further, and no more. */
+  config: Config;
+  /** In the order of the file. */
+  issues: Issue[];
+  /** By source: settings that have an issue already, of which nothing more should be said. */
+  doubtful: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
 /**
  * Reads `oncehook.yaml`.
  * @throws UserError with every issue at once: file, line, column, path, expectation, remedy.
  */
 export async function loadConfig(file: string): Promise<Config> {
-  return toConfig(
-    await readYaml(
-      file,
-      'Write one (docs/configuration.md shows how), or name the one that you have with --config.',
-    ),
-  );
+  return soundConfig(await inspectConfig(file));
 }
 
 /** `loadConfig` for text that is already at hand; `file` names it in errors. */
 export function parseConfig(text: string, file: string): Config {
-  return toConfig(parseYaml(text, file));
+  return soundConfig(inspect(parseYaml(text, file)));
 }
 
-function toConfig(yaml: YamlFile): Config {
-  const result = check(configSchema, yaml.value, yaml);
-  // Found on the raw value, so that they are reported together with the schema's issues.
-  const issues: Issue[] = [...result.issues, ...sharedValues(yaml)].sort(
-    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
-  );
+/**
+ * Reads `oncehook.yaml` for further checks, so that their issues can be told together with its own.
+ * @throws UserError where it cannot be read, or is no YAML.
+ */
+export async function inspectConfig(file: string): Promise<Inspected> {
+  const missing = 'Write one (docs/configuration.md shows how), or name the one that you have with --config.';
+  return inspect(await readYaml(file, missing));
+}
+
+function soundConfig({ config, issues }: Inspected): Config {
   const [first, ...rest] = issues;
   if (first) throw new UserError(first, ...rest);
-  if (!('value' in result)) throw new Bug('The configuration has neither a value nor an issue.');
-  const { project, database, n8n_password, credential, workflows, sources } = result.value;
+  return config;
+}
+
+function inspect(yaml: YamlFile): Inspected {
+  const result = check(configSchema, yaml.value, yaml, [], configHint);
+  // Found on the raw value, so that they are reported together with the schema's issues.
+  const issues = byPlace([...withoutEcho(result.issues, yaml.value), ...sharedValues(yaml)]);
   const { file, locate, locateKey, locateText } = yaml;
-  return {
-    ...{ file, project, database, n8nPassword: n8n_password, credential, workflows },
-    sources: Object.entries(sources).map(([name, source]) => toSource(name, source)),
-    ...{ locate, locateKey, locateText },
+  const places = { locate, locateKey, locateText };
+  if ('value' in result) {
+    const { project, database, n8n_password, credential, workflows, sources } = result.value;
+    const config = {
+      ...{ file, project, database, n8nPassword: n8n_password, credential, workflows },
+      sources: Object.entries(sources).map(([name, source]) => toSource(name, source)),
+      ...places,
+    };
+    return { config, issues, doubtful: new Map() };
+  }
+  const readable = readableSources(yaml.value);
+  const config = {
+    // Nobody gets to see these: there is an issue.
+    ...{ file, project: '', database: '', n8nPassword: '', credential: '', workflows: '' },
+    sources: readable.map(({ name, source }) => toSource(name, source)),
+    ...places,
   };
+  return { config, issues, doubtful: new Map(readable.map(({ name, doubtful }) => [name, doubtful])) };
+}
+
+/** Sources that stand one level too far out leave `sources` empty: one mistake, so one issue. */
+function withoutEcho(issues: Issue[], value: unknown): Issue[] {
+  const misplaced = isMapping(value) && Object.entries(value).some((entry) => isMisplacedSource(...entry));
+  return misplaced && value['sources'] == null ? issues.filter(({ path }) => path !== 'sources') : issues;
 }
 
 function toSource(name: string, raw: Raw['sources'][string]): SourceConfig {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { addressSchema } from '../input/addresses.ts';
 import { durationBetween } from '../input/duration.ts';
-import { environmentName } from './env.ts';
+import { environmentName, environmentNameSuchAs } from './env.ts';
 
-const word = z
+/** A name of a project or a source, or an id. */
+export const word = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, '1 to 40 of a-z, 0-9 and the dash, the first one no dash');
 
@@ -17,7 +18,8 @@ const webhookPath = z
 
 const recipe = z.string().min(1).max(4000);
 
-const source = z
+/** One entry under `sources`. */
+export const sourceSchema = z
   .strictObject({
     id: word
       .describe("The source's lasting id. Default: its name; to rename a source, keep its old name here.")
@@ -85,10 +87,10 @@ export const configSchema = z
     project: word.describe(
       'Names the project; the ids of the workflows come from it and from the source ids.',
     ),
-    database: environmentName
+    database: environmentNameSuchAs('ONCEHOOK_DATABASE_URL')
       .default('ONCEHOOK_DATABASE_URL')
       .describe('NAME of the environment variable that holds the address of the Postgres database.'),
-    n8n_password: environmentName
+    n8n_password: environmentNameSuchAs('ONCEHOOK_N8N_PASSWORD')
       .default('ONCEHOOK_N8N_PASSWORD')
       .describe(
         'NAME of the environment variable that holds the password of the database role oncehook_n8n.',
@@ -105,7 +107,7 @@ export const configSchema = z
       .max(400)
       .default('workflows')
       .describe('The folder that the workflows are written to.'),
-    sources: z.record(word, source).describe('The endpoints, by name.'),
+    sources: z.record(word, sourceSchema).describe('The endpoints, by name.'),
   })
   .describe('The configuration of Oncehook.');
 

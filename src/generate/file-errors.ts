@@ -49,7 +49,7 @@ export function toUserError(error: unknown, path: string, left: unknown[] = []):
     left.length > 0
       ? 'Not every file could be put back: compare them with your version control.'
       : 'All files are as they were.';
-  return new UserError({ message: `"${path}" could not be written: ${reason}. ${state}`, remedy });
+  return new UserError({ message: `"${path}" could not be written or removed: ${reason}. ${state}`, remedy });
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,13 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { type Config, loadConfig } from '../config/load.ts';
+import { dirname, join, resolve } from 'node:path';
+import { type Config, inspectConfig } from '../config/load.ts';
 import { configJsonSchema } from '../config/schema.ts';
-import { type Issue, UserError } from '../errors.ts';
+import { Bug, type Issue, UserError } from '../errors.ts';
 import { packageVersion, readCompiled } from '../templates.ts';
 import { serialise } from '../workflow/serialise.ts';
-import { noEntry, orUndefined } from './file-errors.ts';
 import { interruptible } from './interrupt.ts';
-import { type ResolvedSource, resolveSources } from './resolve.ts';
+import { findLeftOver, type LeftOver } from './left-over.ts';
+import { findRenames, type Rename } from './renames.ts';
+import { type ResolvedSource, resolveInspected } from './resolve.ts';
 import { sourceWorkflow } from './source/workflow.ts';
 import { editsOf, stamp, stampOf } from './stamp.ts';
 import { readStatements } from './statements.ts';
@@ -31,7 +31,7 @@ export interface GeneratedFile {
   /** Relative to the folder of the config file. */
   path: string;
   /** How it stood before: `same` files are left alone, the others are written (not with `check`). */
-  state: PlannedFile['state'];
+  state: 'new' | 'changed' | 'same';
   /** The source's id; absent for the schema of the config. */
   source?: string;
   /** What was edited since it was generated; empty for nothing. With `force`, that is lost. */
@@ -41,40 +41,57 @@ export interface GeneratedFile {
 export interface Generated {
   sources: ResolvedSource[];
   files: GeneratedFile[];
-  /** True where nothing had to be written. */
+  /** True where nothing had to be written or removed, and no left-over file stays. */
   upToDate: boolean;
-  /** Generated workflow files of this project whose source is no longer in the config. They stay. */
-  leftOver: string[];
+  /** Those without edits are removed (not with `check`); the others stay. */
+  leftOver: LeftOver[];
+  /** Sources that may have lost their id by a rename. */
+  renames: Rename[];
 }
 
 /**
  * Writes the workflow of every source, `<folder>/<source id>.json`, and the JSON Schema of the config beside
- * the config. All files or none; a file that is the same already is not touched.
+ * the config, and removes the files of sources that left the config. All of that or nothing; a file that is the
+ * same already is not touched.
  *
  * Throws UserError for every issue of the config, for a workflow file that was edited since it was generated
  * (unless `check` or `force`), for a path outside the config's folder, and for what the disk refuses.
  */
 export async function generate(options: GenerateOptions = {}): Promise<Generated> {
   const { configFile = 'oncehook.yaml', check = false, force = false } = options;
-  const config = await loadConfig(configFile);
-  const sources = resolveSources(config);
+  const inspected = await inspectConfig(configFile);
+  const { config } = inspected;
+  const sources = resolveInspected(inspected);
   const root = dirname(resolve(configFile));
   const workflows = workflowFiles(config, sources);
   const jsonSchema = readCompiled(COMPILED_SCHEMA) ?? configJsonSchema();
   const schema = { path: SCHEMA_FILE, content: `${JSON.stringify(jsonSchema, null, 2)}\n` };
+  const ids = sources.map(({ id }) => id);
   const planned = await planWrite(root, [...workflows, schema]);
+  // After the plan, which has made sure that the folder is a folder of the project.
+  const leftOver = await findLeftOver(root, config, ids);
+  const unedited = leftOver.filter(({ edits }) => edits.length === 0);
+  const removals = await planWrite(
+    root,
+    unedited.map(({ path }) => ({ path, content: null })),
+  );
   const files = planned.map((file, index) => describe(file, sources[index]));
   if (!check) {
     if (!force) {
       refuseEdited(files);
     }
-    await interruptible((signal) => applyWrite(planned, undefined, signal));
+    await interruptible((signal) => applyWrite([...planned, ...removals], undefined, signal));
   }
+  const fresh = new Set(files.flatMap(({ state, source }) => (state === 'new' && source ? [source] : [])));
   return {
     sources,
     files,
-    upToDate: files.every(({ state }) => state === 'same'),
-    leftOver: await leftOver(root, config, workflows),
+    upToDate: files.every(({ state }) => state === 'same') && leftOver.length === 0,
+    leftOver,
+    renames: findRenames(
+      leftOver.filter(({ copy }) => !copy).map(({ source: id, ...rest }) => ({ id, ...rest })),
+      sources.filter(({ id }) => fresh.has(id)),
+    ),
   };
 }
 
@@ -85,12 +102,21 @@ export function workflowFiles(config: Pick<Config, 'workflows'>, sources: Resolv
   return sources.map((source) => ({
     path: join(config.workflows, `${source.id}.json`),
     content: serialise(
-      stamp(sourceWorkflow(source, statements), { generator, project: source.project, source: source.id }),
+      stamp(sourceWorkflow(source, statements), {
+        generator,
+        project: source.project,
+        source: source.id,
+        provider: source.provider,
+      }),
     ),
   }));
 }
 
-function describe({ path, state, before }: PlannedFile, source: ResolvedSource | undefined): GeneratedFile {
+function describe(planned: PlannedFile, source: ResolvedSource | undefined): GeneratedFile {
+  const { path, state, before } = planned;
+  if (state === 'removed') {
+    throw new Bug('A generated file is planned to be removed.');
+  }
   if (source === undefined) {
     return { path, state, edits: [] };
   }
@@ -118,18 +144,4 @@ function refuseEdited(files: GeneratedFile[]): void {
   if (first) {
     throw new UserError(first, ...rest);
   }
-}
-
-async function leftOver(root: string, config: Config, current: OutputFile[]): Promise<string[]> {
-  const folder = resolve(root, config.workflows);
-  const names = (await orUndefined(readdir(folder), noEntry)) ?? [];
-  const known = new Set(current.map(({ path }) => basename(path)));
-  const found: string[] = [];
-  for (const name of names.filter((file) => file.endsWith('.json') && !known.has(file)).sort()) {
-    const text = await orUndefined(readFile(join(folder, name), 'utf8'), () => true);
-    if (text !== undefined && stampOf(text)?.project === config.project) {
-      found.push(join(config.workflows, name));
-    }
-  }
-  return found;
 }

@@ -1,6 +1,7 @@
-import type { Config, SourceConfig } from '../config/load.ts';
+import type { Config, Inspected, SourceConfig } from '../config/load.ts';
 import { Bug, type Issue, UserError } from '../errors.ts';
-import { oneOf, showPath } from '../input/schema-issues.ts';
+import { byPlace, oneOf, showPath } from '../input/schema-issues.ts';
+import { maxIssues } from '../input/yaml.ts';
 import { type Catalogue, catalogue } from '../providers/load.ts';
 import type { Answer, Provider } from '../providers/schema.ts';
 import type { CompiledSignature } from '../providers/signature.ts';
@@ -60,15 +61,27 @@ export interface ResolvedSource extends SourceRow {
  * @throws UserError with every issue of all sources at once, each at its line in the configuration.
  */
 export function resolveSources(config: Config, providers: Catalogue = catalogue): ResolvedSource[] {
-  const issues: Issue[] = [];
+  return resolveInspected({ config, issues: [], doubtful: new Map() }, providers);
+}
+
+/**
+ * `resolveSources` for a configuration that may have issues of its own: they are told together with those that only
+ * the provider files show.
+ * @throws UserError with all of them, in the order of the file.
+ */
+export function resolveInspected(
+  { config, issues: known, doubtful }: Inspected,
+  providers: Catalogue = catalogue,
+): ResolvedSource[] {
+  const issues: Issue[] = [...known];
   const resolved = config.sources.map((source) => {
-    const report = reporter(config, source.name, issues);
+    // Nobody reads more, and each of them costs a search in the file.
+    if (issues.length >= maxIssues) return undefined;
+    const report = reporter(config, source.name, issues, doubtful.get(source.name));
     const provider = findProvider(source.provider, providers, report, issues);
     return provider && resolveSource(config, source, provider, report);
   });
-  const [first, ...rest] = issues.sort(
-    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
-  );
+  const [first, ...rest] = byPlace(issues);
   if (first) throw new UserError(first, ...rest);
   return resolved.map((source) => {
     if (!source) throw new Bug('A source was not resolved, and no issue says why.');
@@ -76,8 +89,14 @@ export function resolveSources(config: Config, providers: Catalogue = catalogue)
   });
 }
 
-function reporter(config: Config, name: string, issues: Issue[]): Report {
+function reporter(
+  config: Config,
+  name: string,
+  issues: Issue[],
+  doubtful: ReadonlySet<string> = new Set(),
+): Report {
   const issue = (path: readonly PropertyKey[], found: Issue): void => {
+    if (doubtful.has(String(path[0]))) return;
     const whole = ['sources', name, ...path];
     issues.push({ ...config.locate(whole), path: showPath(whole), ...found });
   };
@@ -98,7 +117,13 @@ function findProvider(
 ): Provider | undefined {
   const known = providers.list();
   if (!known.includes(slug)) {
-    report.issue(['provider'], { message: 'This provider is not known.', ...oneOf(slug, known) });
+    const { expected, remedy = '' } = oneOf(slug, known);
+    const open = openProviders(providers, known).map((name) => `\`${name}\``);
+    report.issue(['provider'], {
+      message: 'This provider is not known.',
+      ...(expected === undefined ? {} : { expected }),
+      remedy: open.length > 0 ? `${remedy} For any other sender: ${open.join(' or ')}.` : remedy,
+    });
     return undefined;
   }
   try {
@@ -108,6 +133,19 @@ function findProvider(
     issues.push(...error.issues);
     return undefined;
   }
+}
+
+/** The providers that leave the signature to the source, and so stand for a sender without a file. */
+function openProviders(providers: Catalogue, slugs: readonly string[]): string[] {
+  return slugs.filter((slug) => {
+    try {
+      return providers.load(slug).configurable.includes('signature');
+    } catch (error) {
+      // A broken provider file is no suggestion; the source that uses it reports it.
+      if (error instanceof UserError) return false;
+      throw error;
+    }
+  });
 }
 
 function resolveSource(

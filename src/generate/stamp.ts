@@ -9,6 +9,8 @@ export interface Stamp {
   project: string;
   /** The source's id. */
   source: string;
+  /** The slug of the source's provider; files of the first version lack it. */
+  provider?: string;
   /** Of everything but `meta`, as it was generated. */
   digest: string;
   /** Of each node, by name, to tell which one was edited. */
@@ -18,10 +20,10 @@ export interface Stamp {
 /** The workflow with its stamp. */
 export function stamp(
   workflow: Workflow,
-  { generator, project, source }: Pick<Stamp, 'generator' | 'project' | 'source'>,
+  known: Pick<Stamp, 'generator' | 'project' | 'source' | 'provider'>,
 ): Workflow {
   const nodes = Object.fromEntries(workflow.nodes.map((node) => [node.name, digest(node).slice(0, 8)]));
-  const oncehook = { generator, project, source, digest: digest({ ...workflow, meta: undefined }), nodes };
+  const oncehook = { ...known, digest: digest({ ...workflow, meta: undefined }), nodes };
   return { ...workflow, meta: { ...workflow.meta, oncehook } };
 }
 

@@ -10,6 +10,12 @@ export interface OutputFile {
   content: string;
 }
 
+/** A file that is to be gone. */
+export interface Removal {
+  path: string;
+  content: null;
+}
+
 /** The calls of `node:fs/promises` that writing takes; another one stands in for them in tests. */
 export type FileSystem = Pick<
   typeof nodeFs,
@@ -17,12 +23,15 @@ export type FileSystem = Pick<
 >;
 
 /** How one file stands against what is on the disk. */
-export interface PlannedFile extends OutputFile {
+export interface PlannedFile {
+  path: string;
+  /** Null where the file is to be gone. */
+  content: string | null;
   /** Absolute. */
   target: string;
   /** What is there now; undefined where nothing is. */
   before: { bytes: Buffer; mode: number } | undefined;
-  state: 'new' | 'changed' | 'same';
+  state: 'new' | 'changed' | 'same' | 'removed';
 }
 
 /**
@@ -31,7 +40,7 @@ export interface PlannedFile extends OutputFile {
  */
 export async function planWrite(
   root: string,
-  files: OutputFile[],
+  files: (OutputFile | Removal)[],
   fs: FileSystem = nodeFs,
 ): Promise<PlannedFile[]> {
   const base = await fs.realpath(resolve(root));
@@ -55,7 +64,7 @@ export async function planWrite(
 
 /**
  * Writes every file of the plan that differs: first all of them beside their targets, on the disk, then one
- * rename after the other. When anything fails, or `signal` says stop before the renames, every file is as it
+ * rename after the other, then the removals. When anything fails, or `signal` says stop before the renames, every file is as it
  * was and no temporary file stays. Throws UserError for what the disk refuses.
  */
 export async function applyWrite(
@@ -67,7 +76,8 @@ export async function applyWrite(
   let current = '';
   try {
     const ready: { file: PlannedFile; temporary: string }[] = [];
-    for (const file of planned.filter(({ state }) => state !== 'same')) {
+    for (const file of planned) {
+      if (file.content === null || file.state === 'same') continue;
       current = file.path;
       signal?.throwIfAborted();
       await makeFolder(dirname(file.target), fs, undo);
@@ -82,13 +92,21 @@ export async function applyWrite(
       await fs.rename(temporary, file.target);
       undo.push(() => restore(file, fs));
     }
+    for (const file of planned.filter(({ state }) => state === 'removed')) {
+      current = file.path;
+      await fs.rm(file.target);
+      undo.push(() => restore(file, fs));
+    }
   } catch (error) {
     const left = await rollBack(undo);
     throw toUserError(error, current, left);
   }
 }
 
-function compare(before: PlannedFile['before'], { content }: OutputFile): PlannedFile['state'] {
+function compare(before: PlannedFile['before'], { content }: OutputFile | Removal): PlannedFile['state'] {
+  if (content === null) {
+    return before === undefined ? 'same' : 'removed';
+  }
   if (before === undefined) {
     return 'new';
   }

@@ -5,7 +5,7 @@ const pattern = /^([1-9][0-9]{0,8})([smhd])$/;
 
 /** A duration as people write it: a whole number and one unit, e.g. `90s`, `15m`, `2h`, `30d`. */
 export const durationSchema = z
-  .string()
+  .string({ error: 'a duration such as 15m' })
   .regex(pattern, { error: 'a duration such as 90s, 15m, 2h or 30d', abort: true });
 
 /** The seconds of a duration such as `15m`; undefined where the text is none. */

@@ -16,6 +16,9 @@ const typeNames: Record<string, string> = {
   record: 'a mapping (key: value)',
 };
 
+/** A better remedy for the value at a path of the file than the general one; undefined where there is none. */
+export type Hint = (path: Path, given: unknown) => string | undefined;
+
 /** A path as messages show it: `sources.stripe.secrets.0`. */
 export function showPath(path: Path): string {
   return path.map((step) => printable(String(step))).join('.');
@@ -24,13 +27,15 @@ export function showPath(path: Path): string {
 /**
  * Checks a value against a zod schema: either the parsed value, or every issue with its place. A schema's own
  * error texts are written as expectations ("a duration such as 15m"); no value stands in an issue, for it may
- * be a secret that was put in the wrong place. `prefix` is the value's path in its file.
+ * be a secret that was put in the wrong place. `prefix` is the value's path in its file; `hint` knows better
+ * remedies for some of its values.
  */
 export function check<T extends z.ZodType>(
   schema: T,
   value: unknown,
   at: Located,
   prefix: Path = [],
+  hint: Hint = () => undefined,
 ): { value: z.output<T>; issues: [] } | { issues: Issue[] } {
   const result = schema.safeParse(value);
   if (result.success) return { value: result.data, issues: [] };
@@ -40,7 +45,9 @@ export function check<T extends z.ZodType>(
     all.flatMap(({ code, path }) => (code === 'invalid_type' ? [showPath(path)] : [])),
   );
   const telling = all.filter(({ code, path }) => !code.startsWith('too_') || !wrongKind.has(showPath(path)));
-  const issues = telling.slice(0, maxIssues).flatMap((issue) => explain(issue, schema, value, at, prefix));
+  const issues = telling
+    .slice(0, maxIssues)
+    .flatMap((issue) => explain(issue, schema, value, at, prefix, hint));
   return { issues: issues.slice(0, maxIssues) };
 }
 
@@ -50,9 +57,11 @@ function explain(
   value: unknown,
   at: Located,
   prefix: Path,
+  hint: Hint,
 ): Issue[] {
   const path = [...prefix, ...issue.path];
   const here = { ...at.locate(path), path: showPath(path) };
+  const remedy = hint(path, valueAt(value, issue.path));
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = keysAt(schema, issue.path, value);
@@ -61,15 +70,19 @@ function explain(
         path: showPath([...path, cutKey(key)]),
         message: `There is no setting ${printable(cutKey(key))} here.`,
         ...oneOf(key, known),
+        ...better(hint([...path, key], valueAt(value, [...issue.path, key]))),
       }));
     }
     case 'invalid_type': {
       const given = valueAt(value, issue.path);
-      const expected = typeNames[issue.expected] ?? issue.expected;
+      // A schema's own text says more than the kind; zod's begins like this.
+      const own = issue.message.startsWith('Invalid input') ? undefined : issue.message;
+      const expected = own ?? typeNames[issue.expected] ?? issue.expected;
       if (given === undefined) {
         return [{ ...here, message: 'This setting is missing.', expected, remedy: 'Add it.' }];
       }
-      return [{ ...here, message: `This is ${typeName(given)}.`, expected, remedy: 'Correct the value.' }];
+      const message = `This is ${typeName(given)}.`;
+      return [{ ...here, message, expected, remedy: remedy ?? 'Correct the value.' }];
     }
     case 'invalid_value':
       return [
@@ -90,7 +103,7 @@ function explain(
               ...here,
               message: 'This value does not fit.',
               expected: issue.message,
-              remedy: 'Correct the value.',
+              remedy: remedy ?? 'Correct the value.',
             },
           ];
     case 'invalid_key': {
@@ -112,10 +125,14 @@ function explain(
           ...here,
           message: 'This value does not fit.',
           expected: issue.message,
-          remedy: 'Correct the value.',
+          remedy: remedy ?? 'Correct the value.',
         },
       ];
   }
+}
+
+function better(remedy: string | undefined): Pick<Issue, 'remedy'> {
+  return remedy === undefined ? {} : { remedy };
 }
 
 /** No setting has so long a name: it may be a value, even a secret, that slipped into a key's place. */
@@ -137,4 +154,9 @@ function typeName(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   return typeNames[typeof value] ?? typeof value;
+}
+
+/** Issues in the order of the file. */
+export function byPlace(issues: readonly Issue[]): Issue[] {
+  return issues.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }

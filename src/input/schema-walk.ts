@@ -63,3 +63,8 @@ function literalsAt(option: Schema, key: string): unknown[] {
   const shape = (option._zod.def as Partial<z.core.$ZodObjectDef>).shape;
   return [...(shape?.[key]?._zod.values ?? [])];
 }
+
+/** True for what YAML calls a mapping. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

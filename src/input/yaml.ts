@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { type Issue, UserError } from '../errors.ts';
 import { describeSyntaxError } from './yaml-errors.ts';
+import { syntaxIssues } from './yaml-indent.ts';
 import { locator, type Path, type Position, start } from './yaml-locate.ts';
 
 export type { Path, Position } from './yaml-locate.ts';
@@ -99,7 +100,7 @@ export function parseYaml(text: string, file: string): YamlFile {
   const problems = [...document.errors, ...document.warnings];
   if (problems.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) throw tooDeep(file);
   const [first, ...rest] = [
-    ...problems.map(({ code, pos }): Issue => ({ ...at(pos[0]), ...describeSyntaxError(code) })),
+    ...syntaxIssues(problems.slice(0, maxIssues), text, at),
     ...inspect(document, at),
   ].slice(0, maxIssues);
   if (first) throw new UserError(first, ...rest);

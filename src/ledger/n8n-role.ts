@@ -11,6 +11,8 @@ export const N8N_ROLE = 'oncehook_n8n';
 const SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
   lock_timeout: '2s',
+  // n8n writes values into the statement's text, and quotes them as the standard says.
+  standard_conforming_strings: 'on',
   statement_timeout: '20s',
   idle_in_transaction_session_timeout: '30s',
 };

@@ -80,6 +80,17 @@ export async function listSecrets(client: pg.ClientBase, sourceId?: string): Pro
   return rows;
 }
 
+/** The ids of the active sources whose signature needs a secret and that have no live one: they reject everything. */
+export async function sourcesWithoutSecret(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT s.id FROM oncehook.webhook_sources s
+     WHERE s.active AND s.signature ->> 'scheme' <> 'none' AND NOT EXISTS (
+       SELECT FROM oncehook.webhook_secrets k WHERE k.source_id = s.id AND k.retired_at IS NULL)
+     ORDER BY s.id`,
+  );
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Ends the life of a secret: deliveries signed with it are rejected from now on. The row stays, so that the
  * same value can be taken back. Returns false where it was retired before.

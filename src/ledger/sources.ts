@@ -65,3 +65,12 @@ export async function syncSources(
   const sql = readTemplate('sql/ledger-sync-sources.sql');
   return (await client.query<SourceChange>(sql, [JSON.stringify(wanted)])).rows;
 }
+
+/** The providers of sources that the database has, by id. */
+export async function providersOf(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<{ id: string; provider: string }[]> {
+  const sql = 'SELECT id, provider FROM oncehook.webhook_sources WHERE id = ANY ($1::text[]) ORDER BY id';
+  return (await client.query<{ id: string; provider: string }>(sql, [ids])).rows;
+}

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { UserError } from '../errors.ts';
 import { readTemplate } from '../templates.ts';
 
-/** One of a source's last events. Times are ISO 8601. */
+/** One of a source's events. Times are ISO 8601. */
 export interface EventStatus {
   id: string;
   key: string;
@@ -37,12 +37,12 @@ export interface SourceStatus {
   rejections: Record<string, number>;
   /** Not yet resolved. */
   deadLetters: number;
-  /** Newest first. */
+  /** First those that are not done (open, lapsed, failed, dead), then the others; newest first. */
   lastEvents: EventStatus[];
 }
 
 /**
- * The state of every source, with its last `events` events (five unless given).
+ * The state of every source, with `events` of its events (five unless given): what is not done goes first.
  *
  * Throws UserError where the database was not migrated.
  */

@@ -93,7 +93,7 @@ function checkNeighbours(before: RecipePart[], part: RecipePart, offset: number)
   if (part.kind === 'text') return;
   const between = before.at(-1);
   const earlier = before.some(({ kind }) => kind !== 'text');
-  if (earlier && !(between?.kind === 'text' && between.text.includes(':'))) {
+  if (earlier && !(between?.kind === 'text' && /^([^:\\]|\\.)*:/.test(between.text))) {
     throw malformed(
       'two placeholders need a colon between them, so that different parts never give one key',
       offset,

@@ -119,7 +119,7 @@ CREATE FUNCTION oncehook.credential_names(signature jsonb) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   names text[] := ARRAY['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'api-key', 'apikey', 'api_key',
-    'x-auth-token', 'token', 'access_token', 'secret', 'password'];
+    'x-auth-token', 'token', 'Token', 'access_token', 'accessToken', 'apiKey', 'secret', 'password'];
 BEGIN
   RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN names || (signature ->> 'header') ELSE names END;
 END $f$;

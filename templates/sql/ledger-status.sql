@@ -1,4 +1,4 @@
--- How each source is doing: one row a source, as JSON. $1 is how many of its last events to show.
+-- How each source is doing: one row a source, as JSON. $1 is how many of its events to show: those that are not done first.
 SELECT jsonb_build_object(
   'id', s.id, 'name', s.name, 'provider', s.provider, 'active', s.active, 'ack', s.ack,
   'liveSecrets', (SELECT count(*) FROM oncehook.webhook_secrets k WHERE k.source_id = s.id AND k.retired_at IS NULL),
@@ -18,9 +18,14 @@ SELECT jsonb_build_object(
   'lastEvents', coalesce((
     SELECT jsonb_agg(jsonb_build_object(
       'id', e.id::text, 'key', e.idempotency_key, 'type', e.event_type, 'status', e.status, 'attempts', e.attempts,
-      'deliveries', e.deliveries, 'firstSeenAt', e.first_seen_at, 'processedAt', e.processed_at, 'error', e.error) ORDER BY e.id DESC)
+      'deliveries', e.deliveries, 'firstSeenAt', e.first_seen_at, 'processedAt', e.processed_at, 'error', e.error) ORDER BY e.done, e.id DESC)
     FROM (
-      SELECT l.* FROM (SELECT id FROM oncehook.webhook_events WHERE source = s.id ORDER BY id DESC LIMIT $1) last
+      SELECT l.*, shown.done FROM (
+        (SELECT id, false AS done FROM oncehook.webhook_events WHERE source = s.id AND status <> 'success' ORDER BY id DESC LIMIT $1)
+        UNION ALL
+        (SELECT id, true FROM oncehook.webhook_events WHERE source = s.id AND status = 'success' ORDER BY id DESC LIMIT $1)
+        ORDER BY done, id DESC LIMIT $1
+      ) shown
       JOIN oncehook.webhook_ledger l USING (id)
     ) e), '[]')
 ) AS source

@@ -1,12 +1,11 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { readTemplate } from '../../src/templates.ts';
 
 export const SECRET = 'whsec_bench';
 export const SOURCE = 'bench';
 
-const claim = readTemplate('sql/claim.sql');
-const verify = "SELECT oncehook.verify($1::text, $2::jsonb, decode($3, 'base64'), now())";
+const claim = cut(readTemplate('sql/claim.sql'));
+const verify = cut("SELECT oncehook.verify($1::text, $2::jsonb, decode($3, 'base64'), now())");
 
 /** A signed body of about 2 kB, of the shape of a payment provider's event. */
 export function delivery(id: string): { body: Buffer; headers: string } {
@@ -65,9 +64,9 @@ export function plainStatement(id: string = randomUUID()): string {
   const sha256 = createHash('sha256').update(body).digest();
   return `INSERT INTO oncehook.webhook_events (idempotency_key, source, event_type, external_id, object_id, content_type,
       headers, query, body, body_sha256, payload, claim_hash, locked_until, next_attempt_at, workflow, execution_id, instance)
-    VALUES (${pg.escapeLiteral(`${SOURCE}:${id}`)}, '${SOURCE}', 'payment_intent.succeeded', ${pg.escapeLiteral(id)}, 'pi_1',
-      'application/json; charset=utf-8', ${pg.escapeLiteral(headers)}, '{}', decode('${body.toString('base64')}', 'base64'),
-      ${hex(sha256)}, ${pg.escapeLiteral(body.toString())}, ${hex(sha256)}, now() + interval '15 minutes',
+    VALUES (${quote(`${SOURCE}:${id}`)}, '${SOURCE}', 'payment_intent.succeeded', ${quote(id)}, 'pi_1',
+      'application/json; charset=utf-8', ${quote(headers)}, '{}', decode('${body.toString('base64')}', 'base64'),
+      ${hex(sha256)}, ${quote(body.toString())}, ${hex(sha256)}, now() + interval '15 minutes',
       now() + interval '15 minutes', 'w', '1', 'http://n8n')
     ON CONFLICT (idempotency_key) DO NOTHING`;
 }
@@ -85,6 +84,15 @@ export function hmacStatement(): string {
   return `SELECT hmac(decode('${signed.toString('base64')}', 'base64'), '${SECRET}'::bytea, 'sha256')`;
 }
 
-function written(sql: string, values: string[]): string {
-  return sql.replace(/\$(\d)/g, (_, n: string) => pg.escapeLiteral(values[Number(n) - 1] ?? ''));
+/** A statement cut at its parameters once, so that the client's own work is as small as for the other side. */
+function cut(sql: string): string[] {
+  return sql.split(/\$(\d)/);
+}
+
+function written(pieces: string[], values: string[]): string {
+  return pieces.map((piece, index) => (index % 2 ? quote(values[Number(piece) - 1] ?? '') : piece)).join('');
+}
+
+function quote(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
 }

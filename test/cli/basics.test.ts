@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { verbs } from '../../src/cli/verbs.ts';
-import { endOf, makeFolder, removeFolder, run, start } from './harness.ts';
+import { CONFIG, endOf, makeFolder, removeFolder, run, start } from './harness.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -29,6 +29,9 @@ test('every verb has a help with an example, --json and --config', async () => {
 
 test.each([
   ['an unknown verb', ['generat']],
+  ['an unknown verb, though help is asked for', ['generat', '--help']],
+  ['an unknown verb of secrets, though help is asked for', ['secrets', 'lst', '-h']],
+  ['help of an unknown verb', ['help', 'generat']],
   ['an unknown option', ['generate', '--chek']],
   ['an argument too many', ['generate', 'all']],
   ['no verb of secrets', ['secrets']],
@@ -37,6 +40,7 @@ test.each([
   ['no configuration', ['status', '--config', 'missing.yaml']],
   ['neither a database nor a development one', ['status']],
   ['no secret', ['send', 'bank']],
+  ['no such outcome', ['send', 'door', '--expect', 'new,dupe']],
 ])('wrong use ends with status 2: %s', async (_, args) => {
   const { status, stdout, stderr } = await run(args, { cwd: folderWith() });
   expect([status, stdout]).toEqual([2, '']);
@@ -49,7 +53,11 @@ test('every issue of the configuration is told, as JSON too, and dev makes nothi
   expect(status).toBe(2);
   const { ok, error } = JSON.parse(stdout);
   expect(ok).toBe(false);
-  expect(error.issues.map(({ path }: { path: string }) => path)).toEqual(['project', 'sources.a.lease']);
+  expect(error.issues.map(({ path }: { path: string }) => path)).toEqual([
+    'project',
+    'sources.a.provider',
+    'sources.a.lease',
+  ]);
   expect(stderr).toContain('oncehook.yaml:1');
   expect(existsSync(join(cwd, '.oncehook'))).toBe(false);
 });
@@ -69,6 +77,21 @@ test('generate writes, then changes nothing; --check says when something is out 
   expect((await run(['generate'], { cwd })).status).toBe(2);
   expect((await run(['generate', '--force'], { cwd })).status).toBe(0);
   expect(readFileSync(file, 'utf8')).toBe(workflow);
+});
+
+test('a source under another name: generate warns, removes the old file, and names the imports', async () => {
+  const cwd = folderWith();
+  await run(['generate'], { cwd });
+  writeFileSync(join(cwd, 'oncehook.yaml'), CONFIG.replace('  shop:', '  myshop:'));
+  const { status, stdout, stderr } = await run(['generate', '--json'], { cwd });
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    leftOver: [{ path: 'workflows/shop.json' }],
+    warnings: [expect.stringContaining('`id: shop` under myshop')],
+    import: ['n8n import:workflow --input=workflows/myshop.json'],
+  });
+  expect(stderr).toContain('`id: shop` under myshop');
+  expect(existsSync(join(cwd, 'workflows/shop.json'))).toBe(false);
 });
 
 test('a reader that has seen enough is no error', async () => {

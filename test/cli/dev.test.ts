@@ -54,6 +54,7 @@ test('--once sets everything up, proves it and ends', async () => {
     { source: 'bank', name: 'BANK_SECRET', from: 'made now' },
     { source: 'shop', name: 'SHOP_SECRET', from: 'made now' },
   ]);
+  expect(report.credential.changed).toContain('Password');
   expect(postmaster(folder)).toBeUndefined();
   const modes = ['passwords.json', 'secrets.env', 'n8n-credential.txt'].map(
     (name) => statSync(join(folder, '.oncehook', name)).mode & 0o777,
@@ -82,6 +83,7 @@ test('shows deliveries as they come, and a second start finds everything and cha
   expect(postmaster(folder)).toBeUndefined();
 
   const second = await startDev(args(), { cwd: folder });
+  expect(second.report.credential.changed).toEqual([]);
   expect(second.report.database).toMatchObject({ migrations: { pending: [] }, sources: [] });
   expect({ files: snapshot(folder), rows: await ledgerRows(folder) }).toEqual(before);
   expect(await second.stop('SIGTERM')).toBe(0);
@@ -117,6 +119,22 @@ test('a start after Postgres was killed recovers, and its report for people show
   const values = kept.match(/[0-9a-f]{40,}/g) ?? [];
   expect(values).toHaveLength(4);
   for (const value of values) expect(stdout + stderr).not.toContain(value);
+});
+
+test('an end by Ctrl-C says where the data stays and what goes on from there', async () => {
+  const child = start(['dev', ...args()], { cwd: folder });
+  const ended = endOf(child);
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  child.stdout?.resume();
+  await until('it shows deliveries', () => said.includes('Ctrl-C'));
+  said = '';
+  child.kill('SIGINT');
+  expect(await ended).toBe(0);
+  expect(said).toContain('.oncehook/');
+  expect(said).toContain(`npm start -- --port ${port}`);
 });
 
 test('a port that is taken is a clear error, with the option as its remedy', async () => {

@@ -85,7 +85,7 @@ export interface Report {
   secrets: { name: string; from: string }[];
   database: { migrations: { pending: string[] }; sources: unknown[] };
   workflows: { files: { path: string; state: string }[] };
-  credential: { port: number; user: string; file: string };
+  credential: { port: number; user: string; file: string; changed: string[] };
 }
 
 /** A running `oncehook dev --json`. */

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { CONFIG, type Dev, freePort, makeFolder, removeFolder, run, startDev } from './harness.ts';
 
 /** The verbs that work on a database, against one development database that is up all the time. */
@@ -38,6 +40,42 @@ test('send: one event, however often and however many at once', async () => {
   expect(outcomes(atOnce).sort()).toEqual([...Array(11).fill('duplicate'), 'new']);
   const unsigned = await json(['send', 'door', '--to-ledger', '--type', 'refund.succeeded']);
   expect(outcomes(unsigned)).toEqual(['new']);
+});
+
+test('send --to-ledger completes its event, --no-finish leaves it open, and status shows that one first', async () => {
+  const open = await json(['send', 'bank', '--to-ledger', '--id', 'kept-open', '--no-finish']);
+  expect([outcomes(open), open.finished]).toEqual([['new'], []]);
+  const done = await json(['send', 'bank', '--to-ledger', '--id', 'completed', '--times', '2']);
+  expect([outcomes(done), done.finished]).toMatchObject([['new', 'duplicate'], [{ status: 'success' }]]);
+  const { sources } = await json(['status', '--events', '1000']);
+  const events: { key: string; status: string }[] = sources.find(
+    ({ id }: { id: string }) => id === 'bank',
+  ).lastEvents;
+  expect(events[0]).toMatchObject({ status: 'processing', key: expect.stringContaining('kept-open') });
+  expect(events.find(({ key }) => key.includes('completed'))?.status).toBe('success');
+  expect(events.filter(({ status }) => status === 'processing')).toHaveLength(1);
+});
+
+test('a source that came after the start has no secret yet: a restart makes one', async () => {
+  const file = join(folder, 'oncehook.yaml');
+  writeFileSync(file, `${CONFIG}  late: { provider: custom, secrets: [LATE_SECRET] }\n`);
+  try {
+    const { status, error } = await json(['send', 'late', '--to-ledger']);
+    expect([status, error.issues[0].remedy]).toEqual([2, expect.stringMatching(/restart.*LATE_SECRET/)]);
+  } finally {
+    writeFileSync(file, CONFIG);
+  }
+});
+
+test('send says that the ledger is up where n8n answers that it is not', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(503, { 'oncehook-outcome': 'unavailable' }).end('{"ok":false,"error":"unavailable"}');
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const { status, hints } = await json(['send', 'bank', '--url', `http://127.0.0.1:${port}`]);
+  expect([status, hints]).toEqual([1, [expect.stringContaining('.oncehook/n8n-credential.txt')]]);
 });
 
 test.each(['body', 'signature', 'time'])(
@@ -119,7 +157,7 @@ test('no verb prints a secret', async () => {
 });
 
 test('status counts, and explains a run that is longer than its lease', async () => {
-  await json(['send', 'shop', '--to-ledger', '--id', 'slow']);
+  await json(['send', 'shop', '--to-ledger', '--id', 'slow', '--no-finish']);
   await dev.line(({ key, kind }) => /slow$/.test(String(key)) && kind === 'lapsed');
   const { status, sources } = await json(['status']);
   const shop = sources.find(({ id }: { id: string }) => id === 'shop');
@@ -145,6 +183,22 @@ test('migrate --plan changes nothing and says what migrate then does', async () 
     expect((await json(['migrate', '--plan'])).sources).toEqual([]);
   } finally {
     writeFileSync(file, CONFIG);
+  }
+});
+
+test('migrate warns of a source under another name, and names the sources without a secret', async () => {
+  const file = join(folder, 'oncehook.yaml');
+  writeFileSync(file, CONFIG.replace('  shop:', '  myshop:'));
+  try {
+    const planned = await json(['migrate', '--plan']);
+    expect(planned.renames).toEqual([{ gone: 'shop', added: ['myshop'] }]);
+    expect(planned.withoutSecret).toEqual(['myshop']);
+    const { stdout, stderr } = await oncehook(['migrate']);
+    expect(stderr).toContain('`id: shop` under myshop');
+    expect(stdout.trimEnd().split('\n').at(-1)).toContain('secrets add myshop');
+  } finally {
+    writeFileSync(file, CONFIG);
+    expect((await json(['migrate'])).withoutSecret).toEqual([]);
   }
 });
 

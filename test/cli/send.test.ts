@@ -16,7 +16,7 @@ let server: Server;
 let base: string;
 let folder: string;
 let requests: Request[];
-let answers: { status: number; outcome?: string }[];
+let answers: { status: number; outcome?: string; body?: string }[];
 const env = { BANK_SECRET: 'whsec_trial', SHOP_SECRET: 'of the shop' };
 
 beforeAll(async () => {
@@ -26,8 +26,10 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       requests.push({ url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
-      const { status, outcome } = answers.shift() ?? { status: 200, outcome: 'duplicate' };
-      response.writeHead(status, outcome === undefined ? {} : { 'oncehook-outcome': outcome }).end('{}');
+      const { status, outcome, body } = answers.shift() ?? { status: 200, outcome: 'duplicate' };
+      response
+        .writeHead(status, outcome === undefined ? {} : { 'oncehook-outcome': outcome })
+        .end(body ?? '{}');
     });
   });
   const port = await freePort();
@@ -95,6 +97,32 @@ test.each([
 ])('exit status: %s', async (_, args, given, expected) => {
   answers = given;
   expect((await send(['bank', ...args])).status).toBe(expected);
+});
+
+test('tells the reason of a refusal, which is in the body of the answer', async () => {
+  const body = '{"ok":false,"error":"signature wrong"}';
+  answers = [{ status: 401, outcome: 'rejected', body }];
+  const { stdout } = await send(['bank', '--tamper', 'signature']);
+  const { deliveries, hints } = JSON.parse(stdout);
+  expect(deliveries).toMatchObject([{ status: 401, reason: 'signature wrong' }]);
+  expect(hints).toEqual([expect.stringContaining('--expect rejected')]);
+});
+
+test('tells a test URL that does not listen from a workflow that is not published', async () => {
+  const body = '{"code":404,"message":"The requested webhook \\"bank\\" is not registered."}';
+  answers = [
+    { status: 404, body },
+    { status: 404, body },
+  ];
+  const test = JSON.parse((await send(['bank', '--test-url'])).stdout);
+  const production = JSON.parse((await send(['bank'])).stdout);
+  expect(test.deliveries[0].reason).toContain('Execute workflow');
+  expect(production.deliveries[0].reason).toContain('publish');
+});
+
+test('names a file that is not there before it asks for a secret', async () => {
+  const { status, stdout } = await send(['bank', '--event', 'nothing.json'], { BANK_SECRET: '' });
+  expect([status, JSON.parse(stdout).error.issues[0].file]).toEqual([2, 'nothing.json']);
 });
 
 test('says what is wrong where nothing answers', async () => {

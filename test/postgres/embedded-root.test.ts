@@ -123,7 +123,7 @@ describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
         command: ['setpriv', `--bounding-set=${drop}`, `--inh-caps=${drop}`],
       });
       expect(await child.served).toMatchObject({
-        error: { name: 'UserError', message: expect.stringContaining('ONCEHOOK_DATABASE_URL') },
+        error: { name: 'UserError', message: expect.stringContaining('docs/configuration.md') },
       });
     });
   });
@@ -133,7 +133,7 @@ describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
     await mkdir(join(folder, 'owned-by-root'));
     const { error } = await serving(dataDir, { uid: NOBODY }).served;
     expect(error).toMatchObject({ name: 'UserError', message: expect.stringContaining(dataDir) });
-    expect(error?.message).toContain('ONCEHOOK_DATABASE_URL');
+    expect(error?.message).toContain('docs/configuration.md');
   });
 
   test.runIf(nobodyCanRun)("another user's data folder: the folder is named", async () => {

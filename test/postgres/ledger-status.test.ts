@@ -57,6 +57,22 @@ test('each source with its counts and its last events, newest first', async () =
   });
 });
 
+test('what is not done goes before what is, however old', async () => {
+  const owner = await database.owner();
+  await syncSources(owner, [sourceRow('busy')]);
+  await owner.query(
+    `INSERT INTO oncehook.webhook_events
+       (idempotency_key, source, event_type, status, attempts, locked_until, next_attempt_at, error, body, body_sha256)
+     SELECT 'busy:' || n, 'busy', 'paid', s, 1, l::timestamptz, CASE WHEN s IN ('processing', 'failed') THEN now() END, NULL, '', ''
+     FROM (VALUES (1, 'dead', 'infinity'), (2, 'success', 'infinity'), (3, 'failed', '-infinity'),
+       (4, 'processing', 'yesterday'), (5, 'success', 'infinity'), (6, 'success', 'infinity')) AS v (n, s, l) ORDER BY n`,
+  );
+  const shown = async (events: number) =>
+    (await readStatus(owner, { events })).find(({ id }) => id === 'busy')?.lastEvents.map(({ key }) => key);
+  expect(await shown(4)).toEqual(['busy:4', 'busy:3', 'busy:1', 'busy:6']);
+  expect(await shown(2)).toEqual(['busy:4', 'busy:3']);
+});
+
 test('a database that was not migrated says so', async () => {
   const empty = await createDatabase({ empty: true });
   await expect(readStatus(await empty.owner())).rejects.toMatchObject({ name: 'UserError' });

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config/load.ts';
+import { inspectConfig, parseConfig } from '../../src/config/load.ts';
 import { UserError } from '../../src/errors.ts';
-import { resolveSources } from '../../src/generate/resolve.ts';
+import { resolveInspected, resolveSources } from '../../src/generate/resolve.ts';
 import { catalogue, loadProvider } from '../../src/providers/load.ts';
 import { issuesOf } from './config/issues.ts';
 
@@ -151,6 +153,43 @@ describe('a source is refused', () => {
       ['sources.b.key', 10, 14],
       ['sources.b.type', 11, 11],
     ]);
+  });
+
+  it('with what is wrong in the configuration itself, in one pass', async () => {
+    const text = `project: Shop!
+sources:
+  a: { provider: nobody, lease: 1 }
+  b: { provider: stripe, retention: 3d }
+  c: { provider: stripe, secrets: whsec, retention: 3d }
+  d: { provider: stripe, secert: [A] }
+  e: { provider: custom, signature: 5, tolerance: 5m }
+  f: { provider: custom, secrets: [A] }
+`;
+    const folder = mkdtempSync(join(tmpdir(), 'oncehook-resolve-'));
+    try {
+      writeFileSync(join(folder, 'c.yaml'), text);
+      const inspected = await inspectConfig(join(folder, 'c.yaml'));
+      const issues = issuesOf(() => resolveInspected(inspected));
+      expect(issues.map(({ line, path }) => [line, path])).toEqual([
+        [1, 'project'],
+        [3, 'sources.a.provider'],
+        [3, 'sources.a.lease'],
+        [4, 'sources.b.secrets'],
+        [4, 'sources.b.retention'],
+        [5, 'sources.c.secrets'],
+        [5, 'sources.c.retention'],
+        [6, 'sources.d.secert'],
+        [7, 'sources.e.signature'],
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('with the provider that takes any sender', () => {
+    const open = catalogue.list().filter((slug) => catalogue.load(slug).configurable.length > 0);
+    expect(open.length).toBeGreaterThan(0);
+    for (const slug of open) expect(issuesOf(() => one('provider: nobody'))[0]?.remedy).toContain(slug);
   });
 
   it('with what is wrong in a provider file itself', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { N8N_ROLE } from '../../ledger/n8n-role.ts';
 import { DATABASE } from './databases.ts';
-import { FILES, type Passwords, writePrivate } from './folder.ts';
+import { FILES, type Passwords, readText, writePrivate } from './folder.ts';
 
 /** What is typed into n8n's one Postgres credential, but for the password. */
 export interface Credential {
@@ -13,10 +13,15 @@ export interface Credential {
   ssl: 'disable';
   /** The file that also holds the password. */
   file: string;
+  /** The fields that n8n's credential cannot have yet, in n8n's words: those that the file held otherwise, or not at all. */
+  changed: string[];
 }
 
 /** The fields of the credential in n8n's words and order; the password where it may be shown. */
-export function credentialFields(credential: Credential, password: string): [string, string][] {
+export function credentialFields(
+  credential: Omit<Credential, 'changed'>,
+  password: string,
+): [string, string][] {
   return [
     ['Name', credential.name],
     ['Host', credential.host],
@@ -29,7 +34,7 @@ export function credentialFields(credential: Credential, password: string): [str
 }
 
 /**
- * Writes the credential, password included, to a file that only this user may read.
+ * Writes the credential, password included, to a file that only this user may read, and tells what of it is new.
  * @throws UserError where it cannot be written.
  */
 export async function keepCredential(
@@ -39,16 +44,18 @@ export async function keepCredential(
   { n8n }: Passwords,
 ): Promise<Credential> {
   const file = join(devFolder, FILES.credential);
-  const credential: Credential = {
-    ...{ name, host: '127.0.0.1', port, database: DATABASE, user: N8N_ROLE, ssl: 'disable', file },
+  const credential = {
+    ...{ name, host: '127.0.0.1', port, database: DATABASE, user: N8N_ROLE, ssl: 'disable' as const, file },
   };
-  const width = Math.max(...credentialFields(credential, '').map(([label]) => label.length));
-  const lines = credentialFields(credential, n8n).map(
-    ([label, value]) => `${label.padEnd(width)}  ${value}\n`,
-  );
+  const fields = credentialFields(credential, n8n);
+  const width = Math.max(...fields.map(([label]) => label.length));
+  const written = ([label, value]: [string, string]) => `${label.padEnd(width)}  ${value}`;
+  // What the last start told is what n8n was given.
+  const told = new Set((await readText(file))?.split('\n'));
+  const changed = fields.filter((field) => !told.has(written(field))).map(([label]) => label);
   await writePrivate(
     file,
-    `# For n8n's Postgres credential. Valid for the development database on this machine alone.\n${lines.join('')}`,
+    `# For n8n's Postgres credential. Valid for the development database on this machine alone.\n${fields.map((field) => `${written(field)}\n`).join('')}`,
   );
-  return credential;
+  return { ...credential, changed };
 }

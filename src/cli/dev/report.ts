@@ -1,11 +1,16 @@
 import { relative } from 'node:path';
+import { renameWarning } from '../../generate/renames.ts';
 import { formatDuration } from '../../input/duration.ts';
 import type { Context } from '../context.ts';
-import { invocation } from '../invocation.ts';
+import { leftOverLine } from '../generate-text.ts';
+import { invocation, startCommand } from '../invocation.ts';
 import { count, type Output, printable, table } from '../output.ts';
 import { type Credential, credentialFields } from './credential.ts';
 import type { Proof } from './proof.ts';
+import { DEFAULT_PORT } from './server.ts';
 import { type Setup, workflowFolder } from './setup.ts';
+
+const DEFAULT_CONFIG = 'oncehook.yaml';
 
 /** Everything that a start has to tell. */
 export interface DevReport {
@@ -99,7 +104,8 @@ function found({ setup, credential }: DevReport): string[] {
             ? `${count(written.length, 'file')} written: ${written.map(({ path }) => path).join(', ')}`
             : 'workflows: up to date',
         ]),
-    ...workflows.leftOver.map((path) => `workflow ${path} is left over: its source is no longer configured`),
+    ...workflows.leftOver.map((file) => leftOverLine(file, !workflows.written)),
+    ...rollout.renames.map(renameWarning),
     ...(made.length > 0
       ? [`no value in the environment, so a random secret was made for: ${made.join(', ')}`]
       : []),
@@ -115,18 +121,42 @@ function found({ setup, credential }: DevReport): string[] {
 function credentialLines({ credential, password, listen }: DevReport): string[] {
   const file = relative(process.cwd(), credential.file) || credential.file;
   // What is piped ends in logs.
-  const shown = process.stdout.isTTY ? password : `in the file ${file}`;
+  const terminal = process.stdout.isTTY;
+  const shown = terminal ? password : `in the file ${file}`;
   const fields = table(credentialFields(credential, shown).map(([label, value]) => [label, value]));
   const docker =
     listen === undefined
       ? 'n8n in Docker: Postgres listens on 127.0.0.1 only. Start with --listen 172.17.0.1 (the address of the bridge docker0), and type host.docker.internal (Linux: that address) as Host.'
       : `n8n in Docker: type host.docker.internal, or an address of this machine that the container reaches, as Host.`;
-  return [fields, `All of it, the password included, stands in ${file}.`, docker];
+  return [
+    fields,
+    ...(terminal ? [`All of it, the password included, stands in ${file}.`] : []),
+    ...newFields(credential),
+    docker,
+  ];
+}
+
+/** A credential that n8n has no more is silent until the first delivery: it must be said here. */
+function newFields({ changed }: Credential): string[] {
+  if (changed.length === 0) return [];
+  const what = changed.includes('Password')
+    ? 'The password is NEW: put it'
+    : `Changed since the last start: ${changed.join(', ')}. Put it`;
+  return [`! ${what} into n8n's credential, or else n8n answers 503 to every delivery.`];
+}
+
+/** What starts the same database again: with the settings that n8n's credential depends on. */
+export function startAgain({ config }: Context, port: number, listen: string | undefined): string {
+  return startCommand([
+    ...(config.file === DEFAULT_CONFIG ? [] : ['--config', config.file]),
+    ...(port === DEFAULT_PORT ? [] : ['--port', `${port}`]),
+    ...(listen === undefined ? [] : ['--listen', listen]),
+  ]);
 }
 
 function nextCommands(context: Context): { import: string; send: string[] } {
   const source = context.sources.find(({ signature }) => signature.scheme !== 'none') ?? context.sources[0];
-  const named = context.config.file === 'oncehook.yaml' ? '' : ` --config ${context.config.file}`;
+  const named = context.config.file === DEFAULT_CONFIG ? '' : ` --config ${context.config.file}`;
   const send = `${invocation()} send ${source?.name ?? '<source>'} --times 4${named}`;
   return {
     import: `n8n import:workflow --separate --input=${workflowFolder(context)}/`,
@@ -134,12 +164,16 @@ function nextCommands(context: Context): { import: string; send: string[] } {
   };
 }
 
-function nextLines({ context, once }: DevReport): string[] {
+function nextLines({ context, once, credential, listen }: DevReport): string[] {
   const commands = nextCommands(context);
   const [straight = '', overHttp = ''] = commands.send;
-  const lease = context.sources[0] ? `, or ${formatDuration(context.sources[0].leaseSeconds)} later` : '';
+  const [first] = context.sources;
+  const lease = first ? ` or, where its run never ended, ${formatDuration(first.leaseSeconds)} later` : '';
+  const start = startAgain(context, credential.port, listen);
   return table([
-    ...(once ? [['keep it up:', `${invocation()} dev`]] : []),
+    ...(once
+      ? [['first:', `Postgres stops now (--once); ${start} keeps it up: start it before you import`]]
+      : []),
     ['without n8n:', straight],
     ['into n8n:', commands.import],
     ['', 'then open each workflow in n8n, see that its Postgres nodes have the credential, and publish it'],

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { UserError } from '../../errors.ts';
 import { signal as send } from '../../ledger/embedded/processes.ts';
@@ -11,10 +12,10 @@ import { DATABASE, ownerUrl } from './databases.ts';
 import { keepPasswords, openFolder } from './folder.ts';
 import { type Interrupts, listenForInterrupts } from './interrupts.ts';
 import { prove } from './proof.ts';
-import { reportJson, reportText } from './report.ts';
+import { reportJson, reportText, startAgain } from './report.ts';
 import { DEFAULT_PORT, startDevServer } from './server.ts';
 import { setUp } from './setup.ts';
-import { showDeliveries } from './watch.ts';
+import { feedWidths, showDeliveries } from './watch.ts';
 
 export interface DevOptions {
   config: string;
@@ -45,10 +46,16 @@ export async function dev(options: DevOptions, out: Output): Promise<number> {
       return await work(context, options, server, interrupts, out);
     } finally {
       await withProgress('Stopping Postgres', () => server.stop());
+      if (interrupts.signal.aborted && !out.json) out.note(stopped(context, server.port, options.listen));
     }
   } finally {
     interrupts.release();
   }
+}
+
+function stopped(context: Context, port: number, listen: string | undefined): string {
+  const folder = relative(process.cwd(), context.devFolder) || context.devFolder;
+  return `\nStopped. The data stays under ${folder}/; ${startAgain(context, port, listen)} goes on from there.`;
 }
 
 async function work(
@@ -84,11 +91,17 @@ async function work(
     );
     return EXIT.no;
   }
-  if (!options.once) await stayUp(ownerUrl(server, DATABASE, passwords), server, interrupts, out);
+  if (!options.once) await stayUp(context, ownerUrl(server, DATABASE, passwords), server, interrupts, out);
   return EXIT.done;
 }
 
-async function stayUp(url: string, server: Server, { signal }: Interrupts, out: Output): Promise<void> {
+async function stayUp(
+  { sources }: Context,
+  url: string,
+  server: Server,
+  { signal }: Interrupts,
+  out: Output,
+): Promise<void> {
   if (!out.json) out.note('\nDeliveries, as they come (Ctrl-C stops Postgres and ends):');
   const over = server.ended.then(() => {
     if (signal.aborted) return;
@@ -99,7 +112,7 @@ async function stayUp(url: string, server: Server, { signal }: Interrupts, out: 
     });
   });
   while (!signal.aborted) {
-    const showing = showDeliveries(url, out, signal).catch(() => {
+    const showing = showDeliveries(url, out, signal, feedWidths(sources)).catch(() => {
       // When one of its processes dies, Postgres ends all connections and goes on.
     });
     await Promise.race([showing, over]);

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../../errors.ts';
 import type { GeneratedFile } from '../../generate/generate.ts';
 import { generate } from '../../generate/generate.ts';
+import type { LeftOver } from '../../generate/left-over.ts';
 import { connect } from '../../ledger/connect.ts';
 import type { Context } from '../context.ts';
 import { type Rollout, rollOut } from '../rollout.ts';
@@ -11,8 +12,8 @@ import { type DevSecret, keepDevSecrets } from './secrets.ts';
 
 /** What a start of `oncehook dev` found or made. */
 export interface Setup {
-  rollout: Rollout;
-  workflows: { files: GeneratedFile[]; leftOver: string[] };
+  rollout: Omit<Rollout, 'withoutSecret'>;
+  workflows: { files: GeneratedFile[]; leftOver: LeftOver[]; written: boolean };
   secrets: DevSecret[];
 }
 
@@ -29,7 +30,8 @@ export async function setUp(
   await prepareServer(server, passwords);
   signal.throwIfAborted();
   const target = { url: ownerUrl(server, DATABASE, passwords), setting: 'the development database' };
-  const rollout = await rollOut(target, context.sources, {
+  // The secrets come last here, so that what was missing before says nothing.
+  const { withoutSecret: _, ...rollout } = await rollOut(target, context.sources, {
     password: passwords.n8n,
     setting: 'the password of the development database',
   }).catch((error: unknown) => {
@@ -59,8 +61,9 @@ function forDevelopment(error: unknown, devFolder: string): unknown {
 /** A workflow file that was edited is the user's: it stays, and the report says so. */
 async function writeWorkflows(configFile: string): Promise<Setup['workflows']> {
   const compared = await generate({ configFile, check: true });
-  if (compared.upToDate || compared.files.some(({ edits }) => edits.length > 0)) return compared;
-  return generate({ configFile });
+  if (compared.upToDate || compared.files.some(({ edits }) => edits.length > 0))
+    return { ...compared, written: false };
+  return { ...(await generate({ configFile })), written: true };
 }
 
 /** The folder of the workflows, as a path that can be typed in the working directory. */

@@ -1,5 +1,6 @@
 import { UserError } from '../../errors.ts';
 import type { SignedRequest } from '../deliveries.ts';
+import { withInvocation } from '../invocation.ts';
 import type { Sent } from './rounds.ts';
 
 /** Longer than any sender waits. */
@@ -23,10 +24,10 @@ export function webhookUrl(base: string, path: string, test: boolean): URL {
 }
 
 /**
- * Posts one delivery and reads the answer.
+ * Posts one delivery and reads the answer; `test` for n8n's test URL.
  * @throws UserError where nothing answers, with what to do.
  */
-export async function post(url: URL, request: SignedRequest): Promise<Omit<Sent, 'ms'>> {
+export async function post(url: URL, request: SignedRequest, test: boolean): Promise<Omit<Sent, 'ms'>> {
   const target = new URL(url);
   for (const [name, value] of Object.entries(request.query)) target.searchParams.set(name, value);
   try {
@@ -43,21 +44,38 @@ export async function post(url: URL, request: SignedRequest): Promise<Omit<Sent,
       status: response.status,
       outcome,
       answer,
-      reason: explainAnswer(response.status, outcome, answer),
+      reason: explainAnswer({ status: response.status, outcome, answer }, test),
     };
   } catch (error) {
     throw explain(error, target);
   }
 }
 
-/** What n8n answers by itself, without our header. */
-function explainAnswer(status: number, outcome: string | null, answer: string): string | null {
-  if (outcome !== null) return null;
-  if (status === 404 && /webhook/i.test(answer)) return 'n8n has no published workflow on this path';
+/** Why an answer is not 2xx: the gate's reason, or what n8n answers by itself, without our header. */
+export function explainAnswer(
+  { status, outcome, answer }: Pick<Sent, 'status' | 'outcome' | 'answer'>,
+  test: boolean,
+): string | null {
+  if (outcome !== null) return status >= 400 ? errorOf(answer, outcome) : null;
+  if (status === 404 && /webhook/i.test(answer)) {
+    return test
+      ? 'n8n does not listen on its test URL: press *Execute workflow* in the editor first; it takes one call'
+      : 'n8n has no published workflow on this path: import and publish it';
+  }
   if (status === 403) return "the source's list of addresses does not let this machine in";
   if (status === 422) return 'n8n could not read the body';
   if (status >= 300 && status < 400) return 'a redirect: no sender follows it';
   return 'the answer is not of the gate';
+}
+
+/** The `error` of the gate's answer; null where it says no more than the outcome, or the source's own answer has none. */
+function errorOf(answer: string, outcome: string): string | null {
+  try {
+    const { error } = JSON.parse(answer) as { error?: unknown };
+    return typeof error === 'string' && error !== outcome ? withInvocation(error) : null;
+  } catch {
+    return null;
+  }
 }
 
 function explain(error: unknown, { origin, host, hostname }: URL): unknown {

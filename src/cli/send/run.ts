@@ -8,9 +8,10 @@ import { type DeliveryPlan, type SignedRequest, signedRequest } from '../deliver
 import { readDevSecrets } from '../dev/secrets.ts';
 import { withProgress } from '../progress.ts';
 import type { SendOptions } from '../verbs/send.ts';
+import { checkExpectation, hintsFor, noSecret } from './hints.ts';
 import { post, webhookUrl } from './http.ts';
 import { asExpected, inRounds, type Sent } from './rounds.ts';
-import { openGate } from './to-ledger.ts';
+import { type Finished, openGate } from './to-ledger.ts';
 
 /** What `send` did. */
 export interface SendResult {
@@ -20,13 +21,18 @@ export interface SendResult {
   target: string;
   nonce: string;
   deliveries: Sent[];
+  /** With --to-ledger: the events that were completed after the sends, and the role that did so. */
+  finished: Finished[];
+  role: string | undefined;
+  /** What to do about what came, where that is known. */
+  hints: string[];
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:5678';
 
 /**
  * Sends one event to a source, as often as asked for, each delivery signed anew.
- * @throws UserError: no such source, no secret, no sample, an unreadable file, nothing that answers.
+ * @throws UserError: no such source or outcome, no secret, no sample, an unreadable file, nothing that answers.
  */
 export async function send(
   name: string,
@@ -36,17 +42,19 @@ export async function send(
 ): Promise<SendResult> {
   const context = await loadContext(options.config);
   const source = findSource(context, name);
+  if (options.expect) checkExpectation(options.expect);
+  const body = options.event === undefined ? undefined : await readEvent(options.event);
   const nonce = options.id ?? randomBytes(6).toString('hex');
   const plan: Omit<DeliveryPlan, 'now'> = {
     source,
     nonce,
     secret: await findSecret(source, context, env),
     type: options.type,
-    body: options.event === undefined ? undefined : await readEvent(options.event),
+    body,
     headers: options.header,
     tamper: options.tamper,
   };
-  const { deliver, target, end } = await openWay(context, source, options, env);
+  const { deliver, target, role, finish, end } = await openWay(context, source, options, env);
   try {
     const deliveries = await withProgress('Sending', () =>
       inRounds(
@@ -56,7 +64,13 @@ export async function send(
         tell,
       ),
     );
-    return { ok: asExpected(deliveries, options.expect), source: source.name, target, nonce, deliveries };
+    const finished = options.finish ? await finish() : [];
+    const { toLedger = false, expect } = options;
+    const hints = await hintsFor(deliveries, context, {
+      ...{ toLedger, tampered: options.tamper !== undefined, expect },
+    });
+    const ok = asExpected(deliveries, expect);
+    return { ok, source: source.name, target, nonce, deliveries, finished, role, hints };
   } finally {
     await end();
   }
@@ -64,7 +78,9 @@ export async function send(
 
 interface Way {
   target: string;
+  role: string | undefined;
   deliver(request: SignedRequest): Promise<Omit<Sent, 'ms'>>;
+  finish(): Promise<Finished[]>;
   end(): Promise<void>;
 }
 
@@ -79,7 +95,10 @@ async function openWay(
     const url = webhookUrl(options.url ?? (env['N8N_URL'] || DEFAULT_URL), source.path, test);
     return {
       target: `${url.origin}${url.pathname}`,
-      deliver: (request) => post(url, request),
+      role: undefined,
+      deliver: (request) => post(url, request, test),
+      // n8n's own run completes it.
+      finish: async () => [],
       end: async () => {},
     };
   }
@@ -99,12 +118,7 @@ async function findSecret(
   for (const values of [env, kept]) {
     for (const name of source.secrets) if (values[name]) return values[name];
   }
-  throw new UserError({
-    message: `No secret of the source "${source.name}" is known here.`,
-    expected: `the environment variable ${source.secrets.join(' or ')}`,
-    remedy:
-      'Set it in the shell that runs this command, or start the development database, which makes one: oncehook dev',
-  });
+  throw await noSecret(source, context);
 }
 
 async function readEvent(file: string): Promise<Uint8Array> {

@@ -1,8 +1,8 @@
-import type { Generated } from '../../generate/generate.ts';
+import { renameWarning } from '../../generate/renames.ts';
 import { EXIT } from '../failure.ts';
-import { invocation } from '../invocation.ts';
+import { generateText, importCommands } from '../generate-text.ts';
 import { type CommonOptions, common } from '../options.ts';
-import { count, type Output, processOutput } from '../output.ts';
+import { processOutput } from '../output.ts';
 import type { Verb } from '../verbs.ts';
 
 interface Options extends CommonOptions {
@@ -20,34 +20,13 @@ const generateVerb: Verb = (command, done) => {
       const generated = await generate({ configFile: config, check, force });
       const out = processOutput(json);
       const { files, upToDate, leftOver } = generated;
-      out.result({ ok: !check || upToDate, upToDate, files, leftOver }, () =>
-        describe(generated, check, out),
+      const warnings = generated.renames.map(renameWarning);
+      for (const warning of warnings) out.note(`Warning: ${warning}`);
+      const commands = check ? [] : importCommands(generated, config);
+      out.result({ ok: !check || upToDate, upToDate, files, leftOver, warnings, import: commands }, () =>
+        generateText(generated, { check, configFile: config }, out),
       );
       if (check && !upToDate) done(EXIT.no);
     });
 };
 export default generateVerb;
-
-function describe({ files, upToDate, leftOver }: Generated, check: boolean, out: Output): string {
-  const words = check
-    ? { new: 'missing', changed: 'out of date', same: 'up to date' }
-    : { new: 'written', changed: 'updated', same: 'unchanged' };
-  const lines = files.map(({ path, state, edits }) => {
-    const edited = edits.length > 0 ? ` (edited: ${edits.join(', ')})` : '';
-    return `${out.paint(state === 'same' ? 'dim' : check ? 'yellow' : 'green', words[state])} ${path}${edited}`;
-  });
-  const left = leftOver.map(
-    (path) => `${out.paint('yellow', 'left over')} ${path}: its source is no longer configured`,
-  );
-  return [
-    ...lines,
-    ...left,
-    summary(files.filter(({ state }) => state !== 'same').length, upToDate, check),
-  ].join('\n');
-}
-
-function summary(changed: number, upToDate: boolean, check: boolean): string {
-  if (upToDate) return 'Everything is up to date.';
-  if (check) return `${count(changed, 'file is', 'files are')} not up to date. Run: ${invocation()} generate`;
-  return `${count(changed, 'file')} written. Import the workflows into n8n again.`;
-}

@@ -1,7 +1,9 @@
+import { renameWarning } from '../../generate/renames.ts';
 import type { MigrationPlan } from '../../ledger/migrate.ts';
 import type { SourceChange } from '../../ledger/sources.ts';
 import { loadContext } from '../context.ts';
 import { findDatabase } from '../database.ts';
+import { invocation } from '../invocation.ts';
 import { type CommonOptions, common, onDatabase } from '../options.ts';
 import { processOutput } from '../output.ts';
 import { withProgress } from '../progress.ts';
@@ -23,11 +25,14 @@ const migrateVerb: Verb = (command) => {
       const { planRollout, rollOut } = await import('../rollout.ts');
       if (plan) {
         const planned = await planRollout(target, context.sources);
-        out.result({ ok: true, database: target.name, plan: true, ...planned }, () =>
+        const warnings = planned.renames.map(renameWarning);
+        for (const warning of warnings) out.note(`Warning: ${warning}`);
+        out.result({ ok: true, database: target.name, plan: true, ...planned, warnings }, () =>
           [
             `Nothing was changed in ${target.name}. To be done:`,
             ...schemaLines(planned.migrations, 'would run'),
             ...sourceLines(planned.sources, 'would be'),
+            ...secretLines(planned.withoutSecret),
           ].join('\n'),
         );
         return;
@@ -37,12 +42,15 @@ const migrateVerb: Verb = (command) => {
       const done = await withProgress('Migrating', () =>
         rollOut(target, context.sources, { password, setting }),
       );
-      out.result({ ok: true, database: target.name, ...done }, () =>
+      const warnings = done.renames.map(renameWarning);
+      for (const warning of warnings) out.note(`Warning: ${warning}`);
+      out.result({ ok: true, database: target.name, ...done, warnings }, () =>
         [
           `Done in ${target.name}:`,
           ...schemaLines(done.migrations, 'ran'),
           roleLine(done.role),
           ...sourceLines(done.sources, 'was'),
+          ...secretLines(done.withoutSecret),
         ].join('\n'),
       );
       if (done.role.created && !done.role.passwordSet) {
@@ -81,4 +89,11 @@ function sourceLines(changes: SourceChange[] | null, verb: string): string[] {
     const what = change === 'updated' ? ` (${fields.join(', ')})` : '';
     return `  source ${id}: ${verb} ${change}${what}`;
   });
+}
+
+function secretLines(ids: string[]): string[] {
+  return ids.map(
+    (id) =>
+      `  source ${id}: no signing secret is stored, so that every delivery is rejected. Run: ${invocation()} secrets add ${id}`,
+  );
 }

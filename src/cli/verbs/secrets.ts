@@ -62,12 +62,12 @@ const secretsVerb: Verb = (command) => {
         secrets.length === 0
           ? 'No secret is stored.'
           : table([
-              ['source', 'name', 'stored', 'retired'],
+              ['source', 'name', 'stored', 'state'],
               ...secrets.map(({ source: of, name, createdAt, retiredAt }) => [
                 of,
                 name,
                 createdAt.toISOString(),
-                retiredAt?.toISOString() ?? 'live',
+                retiredAt ? `retired ${retiredAt.toISOString()}` : 'live',
               ]),
             ]),
       );

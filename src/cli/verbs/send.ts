@@ -3,6 +3,7 @@ import { EXIT } from '../failure.ts';
 import { type CommonOptions, common, onDatabase, wholeNumber } from '../options.ts';
 import { type Output, printable, processOutput } from '../output.ts';
 import type { Sent } from '../send/rounds.ts';
+import type { SendResult } from '../send/run.ts';
 import type { Verb } from '../verbs.ts';
 
 /** As commander hands them over. */
@@ -15,10 +16,12 @@ export interface SendOptions extends CommonOptions {
   concurrency: number;
   type?: string;
   event?: string;
-  header: Record<string, string>;
+  header?: Record<string, string>;
   id?: string;
   tamper?: 'body' | 'signature' | 'time';
   expect?: string[];
+  /** With --to-ledger: whether what was claimed is completed. */
+  finish: boolean;
 }
 
 /** `oncehook send <source>`: deliveries as the sender makes them. */
@@ -29,14 +32,15 @@ const sendVerb: Verb = (command, done) => {
     const result = await send(name, options, (sent, number) => {
       if (!out.json) out.line(sent, () => describe(sent, number, out));
     });
-    const { ok, source, target, nonce, deliveries } = result;
-    if (out.json) out.result({ ok, source, target, id: nonce, deliveries }, String);
-    if (!ok) {
-      out.note(
-        options.expect ? `Expected: ${options.expect.join(', ')}.` : 'Not every delivery was accepted.',
-      );
+    const { nonce, role, ...told } = result;
+    if (out.json) out.result({ ...told, id: nonce }, String);
+    else for (const line of finishLines(result, options)) out.note(line);
+    if (!result.ok) {
+      const { disappointment } = await import('../send/hints.ts');
+      out.note(disappointment(result.deliveries, options.expect));
       done(EXIT.no);
     }
+    for (const hint of result.hints) out.note(hint);
   });
 };
 export default sendVerb;
@@ -52,11 +56,12 @@ function options(command: Command): Command {
     .option('--url <base>', 'the address of n8n (default: N8N_URL, or else http://127.0.0.1:5678)')
     .option('--test-url', "use n8n's test URL, which has a key space of its own")
     .option('--to-ledger', "past n8n, straight through the gate's statement in the database")
+    .option('--no-finish', 'with --to-ledger: leave the event open, as a run that is still at work')
     .option('--times <n>', 'how often the event is sent', wholeNumber(1, 100_000), 1)
     .option('--concurrency <n>', 'how many deliveries at once', wholeNumber(1, 1_000), 1)
     .option('--type <event type>', "which of the provider's samples to send")
     .option('--event <file>', 'the exact bytes of the body, in place of a sample')
-    .option('--header <name: value>', 'a header of the request; may be given several times', header, {})
+    .option('--header <name: value>', 'a header of the request; may be given several times', header)
     .option('--id <text>', 'the same text is the same event; a new one each time by default', nonce)
     .addOption(
       new Option('--tamper <what>', 'break the delivery on purpose').choices(['body', 'signature', 'time']),
@@ -69,12 +74,30 @@ function options(command: Command): Command {
 }
 
 /** `X-Event-Id: 17` into the others, names in lower case. */
-export function header(text: string, others: Record<string, string>): Record<string, string> {
+export function header(text: string, others: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x20-\x7e\x80-\xff]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) {
     throw new InvalidArgumentError("Expected 'name: value'.");
   }
   return { ...others, [name.toLowerCase()]: value.trimEnd() };
+}
+
+/** What became of the events that the deliveries claimed, past n8n. */
+function finishLines(
+  { finished, deliveries, role }: SendResult,
+  { toLedger, finish }: SendOptions,
+): string[] {
+  if (!toLedger) return [];
+  const as = role === undefined ? '' : `, as the role ${role}`;
+  if (finish) {
+    return finished.map(
+      ({ key, status }) => `${printable(key)}: completed as n8n's run would ("Mark success"${as}): ${status}`,
+    );
+  }
+  const open = deliveries.some(({ outcome }) => outcome === 'new' || outcome === 'reclaimed');
+  return open
+    ? ['The event stays open (--no-finish) until its lease lapses; then a delivery takes it anew.']
+    : [];
 }
 
 function nonce(text: string): string {

@@ -12,7 +12,12 @@ interface Options extends CommonOptions {
 /** `oncehook status`: each source's counts, last events, and what they mean. */
 const statusVerb: Verb = (command) => {
   onDatabase(common(command, 'status', 'status --json'))
-    .option('--events <n>', 'how many of the last events of each source to show', wholeNumber(0, 1_000), 5)
+    .option(
+      '--events <n>',
+      'how many events of each source to show: those that are not done first, then the last ones',
+      wholeNumber(0, 1_000),
+      5,
+    )
     .action(async ({ json = false, config, events, databaseUrlEnv }: Options) => {
       const context = await loadContext(config);
       const target = await findDatabase(context, databaseUrlEnv);

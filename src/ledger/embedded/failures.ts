@@ -11,7 +11,9 @@ export interface Failure {
   action: string;
 }
 
-const OWN_DATABASE = 'or set ONCEHOOK_DATABASE_URL to a Postgres of your own';
+/** The way without an embedded server, for remedies. */
+export const OWN_DATABASE =
+  'use your own database instead: migrate, secrets sync, generate (docs/configuration.md)';
 
 const KNOWN: { pattern: RegExp; issue: (failure: Failure) => Issue }[] = [
   {
@@ -32,14 +34,14 @@ const KNOWN: { pattern: RegExp; issue: (failure: Failure) => Issue }[] = [
     pattern: /Read-only file system/,
     issue: ({ dataDir, action }) => ({
       message: `${action}: ${dirname(dataDir)} is on a read-only file system.`,
-      remedy: `Work in a folder that can be written, ${OWN_DATABASE}.`,
+      remedy: `Work in a folder that can be written, or ${OWN_DATABASE}.`,
     }),
   },
   {
     pattern: /Permission denied|Operation not permitted|has wrong ownership|invalid permissions/,
     issue: ({ dataDir, action, log }) => ({
       message: `${action}: no permission for ${dataDir} (${lastLine(log)}).`,
-      remedy: `Run Oncehook as the user that made the folder, or give it to this user, ${OWN_DATABASE}.`,
+      remedy: `Run Oncehook as the user that made the folder, or give it to this user, or ${OWN_DATABASE}.`,
     }),
   },
   {
@@ -47,7 +49,7 @@ const KNOWN: { pattern: RegExp; issue: (failure: Failure) => Issue }[] = [
       /could not create shared memory segment|could not create semaphores|could not map anonymous shared memory/,
     issue: ({ action, log }) => ({
       message: `${action}: the system gives no shared memory (${lastLine(log)}).`,
-      remedy: `Raise the limit that the message names (in a container: --shm-size=256m), ${OWN_DATABASE}.`,
+      remedy: `Raise the limit that the message names (in a container: --shm-size=256m), or ${OWN_DATABASE}.`,
     }),
   },
 ];

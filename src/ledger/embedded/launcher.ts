@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { UserError } from '../../errors.ts';
 import type { Binaries } from './binaries.ts';
+import { OWN_DATABASE } from './failures.ts';
 
 const run = promisify(execFile);
 
@@ -41,7 +42,7 @@ export async function createLauncher(binaries: Binaries, dataDir: string, parent
   if (!owner) {
     throw new UserError({
       message: 'Postgres does not run as root, and there is neither a user postgres nor a user nobody.',
-      remedy: 'Run Oncehook as an ordinary user, or set ONCEHOOK_DATABASE_URL to a Postgres of your own.',
+      remedy: `Run Oncehook as an ordinary user, or ${OWN_DATABASE}.`,
     });
   }
   const refusals: string[] = [];
@@ -53,8 +54,7 @@ export async function createLauncher(binaries: Binaries, dataDir: string, parent
   }
   throw new UserError({
     message: `Postgres does not run as root, and user ${owner.uid} cannot reach ${binaries.postgres} and ${parent} (${refusals[0]}).`,
-    remedy:
-      'Run Oncehook as an ordinary user, move the folder to where every user may enter (such as /opt or /srv), or set ONCEHOOK_DATABASE_URL to a Postgres of your own.',
+    remedy: `Run Oncehook as an ordinary user, move the folder to where every user may enter (such as /opt or /srv), or ${OWN_DATABASE}.`,
   });
 }
 
@@ -134,8 +134,7 @@ function outcome(
 function cannotRun(binaries: Binaries, refusal: string): UserError {
   return new UserError({
     message: `The embedded Postgres ${binaries.version} cannot run here (${refusal}).`,
-    remedy:
-      'It needs a system with glibc (not Alpine) and a folder that this user may enter. Or set ONCEHOOK_DATABASE_URL to a Postgres of your own.',
+    remedy: `It needs a system with glibc (not Alpine) and a folder that this user may enter. Or ${OWN_DATABASE}.`,
   });
 }
 

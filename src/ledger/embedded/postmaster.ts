@@ -103,6 +103,11 @@ function launch(options: PostmasterOptions, port: number, binaries: Binaries, la
     child.once('close', () => done());
     child.once('exit', () => setTimeout(done, 1_000).unref());
   });
+  // Whatever ends this process, from the first moment on (process.exit, an uncaught exception), ends the server too:
+  // fast shutdown. A handler of `exit` swallows no signal.
+  const abandon = () => child.kill('SIGINT');
+  process.once('exit', abandon);
+  void ended.then(() => process.off('exit', abandon));
   return { child, ended, log: () => [...lines, rest, failure].join('\n') };
 }
 

@@ -91,13 +91,9 @@ function stopper(
   dataDir: string,
   binaries: Binaries,
 ): () => Promise<void> {
-  // Covers process.exit and uncaught exceptions; a handler of `exit` swallows no signal.
-  const onExit = () => signal(pid, 'SIGINT');
-  process.once('exit', onExit);
   let over = false;
   void ended.then(() => {
     over = true;
-    process.off('exit', onExit);
     return ownership.release();
   });
   return async () => {

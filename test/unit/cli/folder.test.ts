@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { keepCredential } from '../../../src/cli/dev/credential.ts';
 import { keepPasswords, openFolder, readPasswords, writePrivate } from '../../../src/cli/dev/folder.ts';
 import { UserError } from '../../../src/errors.ts';
 
@@ -47,4 +48,14 @@ test('the folder keeps itself out of the repository', async () => {
   expect(readFileSync(join(inside, '.gitignore'), 'utf8')).toBe('*\n');
   writeFileSync(join(folder, 'file'), '');
   await expect(openFolder(join(folder, 'file'))).rejects.toThrow(UserError);
+});
+
+test('what n8n does not have yet is told, at the start that makes it and at no other', async () => {
+  const changed = async (port: number, n8n: string) =>
+    (await keepCredential(folder, 'Ledger', port, { owner: 'o', n8n })).changed;
+  expect(await changed(1, 'one')).toEqual(expect.arrayContaining(['Password', 'Port']));
+  expect(await changed(1, 'one')).toEqual([]);
+  expect(await changed(1, 'two')).toEqual(['Password']);
+  expect(await changed(2, 'two')).toEqual(['Port']);
+  expect(await changed(2, 'two')).toEqual([]);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describeUrl } from '../../../src/cli/database.ts';
 import { Cancelled, explainFailure } from '../../../src/cli/failure.ts';
-import { invocation, withInvocation } from '../../../src/cli/invocation.ts';
+import { invocation, startCommand, withInvocation } from '../../../src/cli/invocation.ts';
 import { wholeNumber } from '../../../src/cli/options.ts';
 import { webhookUrl } from '../../../src/cli/send/http.ts';
 import { header } from '../../../src/cli/verbs/send.ts';
@@ -18,7 +18,7 @@ test('a whole number is one inside its bounds, and nothing else', () => {
 });
 
 test('a header is a name and a value that HTTP allows', () => {
-  expect(header('X-Event-Id: 17', {})).toEqual({ 'x-event-id': '17' });
+  expect(header('X-Event-Id: 17')).toEqual({ 'x-event-id': '17' });
   expect(header('x-a:  b:c ', { 'x-b': '1' })).toEqual({ 'x-b': '1', 'x-a': 'b:c' });
   expect(header('x-empty:', {})).toEqual({ 'x-empty': '' });
   for (const text of ['no colon', ': x', 'a b: c', 'x-a: b\r\nx-c: d', 'x-a: \u20ac']) {
@@ -39,6 +39,18 @@ test('hints name the command as the user has it', () => {
   expect(invocation({ url: 'file:///clone/src/cli/invocation.ts' })).toContain('npm run');
   expect(invocation({ url: 'file:///app/node_modules/oncehook/dist/invocation-1.js' })).toBe('npx oncehook');
   expect(withInvocation('Run: oncehook migrate', 'npx oncehook')).toBe('Run: npx oncehook migrate');
+  const clone = invocation({ url: 'file:///clone/src/cli/invocation.ts' });
+  expect(withInvocation('no `oncehook dev` runs: oncehook dev', clone)).toBe(
+    'no `npm start` runs: npm start',
+  );
+  expect(withInvocation('oncehook dev', 'npx oncehook')).toBe('npx oncehook dev');
+  const twice = withInvocation(
+    withInvocation('oncehook dev, oncehook migrate', 'npx oncehook'),
+    'npx oncehook',
+  );
+  expect(twice).toBe('npx oncehook dev, npx oncehook migrate');
+  expect(startCommand(['--port', '1'], clone)).toBe('npm start -- --port 1');
+  expect(startCommand(['--port', '1'], 'npx oncehook')).toBe('npx oncehook dev --port 1');
   expect(withInvocation('/opt/oncehook dev and oncehook_n8n and oncehook rules', 'x')).toBe(
     '/opt/oncehook dev and oncehook_n8n and oncehook rules',
   );

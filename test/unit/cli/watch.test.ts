@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { changeLine } from '../../../src/cli/dev/watch.ts';
+import { changeLine, feedWidths } from '../../../src/cli/dev/watch.ts';
 import { DeliveryWatch, type LedgerChange } from '../../../src/ledger/watch-deliveries.ts';
+import type { Provider } from '../../../src/providers/schema.ts';
 
 interface Row {
   id: string;
@@ -26,6 +27,8 @@ const event = (row: Row) => ({
   },
   ...row,
 });
+
+const none = { source: 0, type: 0, key: 0 };
 
 const nothing = { events: [], duplicates: [], rejections: [], dead_letters: [] };
 
@@ -139,8 +142,31 @@ test('a line holds time, source, outcome, type and key, and nothing that steers 
     detail: 'x\ny',
     attempts: 1,
   };
-  const line = changeLine(new Date(2026, 0, 2, 3, 4, 5), change, { paint: (_, text) => text });
+  const line = changeLine(new Date(2026, 0, 2, 3, 4, 5), change, { paint: (_, text) => text }, none);
   expect(line.split('  ').slice(0, 2)).toEqual(['03:04:05', 'shop']);
   expect(line).toMatch(/failed/);
   expect(line).not.toMatch(/\p{Cc}/u);
+});
+
+test('the columns of a run stand below each other, whatever a line lacks', () => {
+  const provider = { samples: { 'payment.succeeded': {}, paid: {} } } as unknown as Provider;
+  const widths = feedWidths([
+    { id: 'a', key: '{body.id}', providerFile: provider },
+    { id: 'yookassa', key: '{body.event}:{body.object.id}', providerFile: provider },
+  ]);
+  const change: LedgerChange = {
+    ...{ source: 'a', kind: 'new', count: 1, type: 'paid', key: 'a:1', detail: null, attempts: 1 },
+  };
+  const lines = [
+    change,
+    {
+      ...change,
+      source: 'yookassa',
+      type: 'payment.succeeded',
+      key: `yookassa:payment.succeeded:${'e'.repeat(36)}`,
+    },
+    { ...change, type: null, key: null },
+  ].map((one) => changeLine(new Date(), one, { paint: (_, text) => text }, widths));
+  expect(new Set(lines.map((line) => line.indexOf('first delivery'))).size).toBe(1);
+  expect(new Set(lines.map((line) => line.indexOf('new'))).size).toBe(1);
 });

@@ -80,15 +80,6 @@ describe('generate', () => {
     });
   });
 
-  test('reports the file of a source that left, and leaves it and other files alone', async () => {
-    await generate({ configFile });
-    await writeFile(join(root, 'workflows/mine.json'), '{"name":"mine"}');
-    await configure({ stripe: RAW.stripe });
-    const { leftOver } = await generate({ configFile });
-    expect(leftOver).toEqual(['workflows/custom.json', 'workflows/yookassa.json']);
-    expect((await readdir(join(root, 'workflows'))).length).toBe(4);
-  });
-
   test('writes nothing where the config has an issue', async () => {
     await configure({ ...RAW, more: { provider: 'nobody' } });
     await expect(generate({ configFile })).rejects.toThrow(UserError);
@@ -166,6 +157,93 @@ describe('a workflow file that was edited', () => {
     await generate({ configFile });
     await configure(RAW, { project: 'other' });
     await expect(generate({ configFile })).rejects.toThrow(UserError);
+  });
+});
+
+describe('the file of a source that left', () => {
+  const left = async (change: (text: string) => string = (text) => text) => {
+    await generate({ configFile });
+    const file = join(root, 'workflows/custom.json');
+    await writeFile(file, change(await readFile(file, 'utf8')));
+    await configure({ stripe: RAW.stripe, yookassa: RAW.yookassa });
+  };
+
+  test('is removed, and other files are left alone', async () => {
+    await left();
+    await writeFile(join(root, 'workflows/mine.json'), '{"name":"mine"}');
+    const { leftOver, upToDate } = await generate({ configFile });
+    expect(upToDate).toBe(false);
+    expect(leftOver).toEqual([
+      {
+        ...{ path: 'workflows/custom.json', source: 'custom', provider: 'custom' },
+        ...{ workflow: 'custom (Oncehook)', edits: [], copy: false },
+      },
+    ]);
+    expect((await readdir(join(root, 'workflows'))).sort()).toEqual([
+      'mine.json',
+      'stripe.json',
+      'yookassa.json',
+    ]);
+    expect(await generate({ configFile })).toMatchObject({ upToDate: true, leftOver: [] });
+  });
+
+  test('is removed where no source is left at all', async () => {
+    await left();
+    await configure({});
+    await generate({ configFile });
+    expect(await readdir(join(root, 'workflows'))).toEqual([]);
+  });
+
+  test('stays where it was edited, and is out of date', async () => {
+    await left((text) => text.replace('"maxTries": 5', '"maxTries": 2'));
+    const before = await read('workflows/custom.json');
+    const { leftOver, upToDate } = await generate({ configFile, force: true });
+    expect([leftOver.map(({ edits }) => edits), upToDate]).toEqual([[['"Mark success"']], false]);
+    expect(await read('workflows/custom.json')).toBe(before);
+  });
+
+  test('is out of date for check, which leaves it', async () => {
+    await left();
+    expect(await generate({ configFile, check: true })).toMatchObject({
+      upToDate: false,
+      leftOver: [{ source: 'custom' }],
+    });
+    expect(await readdir(join(root, 'workflows'))).toContain('custom.json');
+  });
+
+  test('stays where another project wrote it', async () => {
+    await left((text) => text.replace('"project": "shop"', '"project": "other"'));
+    expect(await generate({ configFile })).toMatchObject({ upToDate: true, leftOver: [] });
+    expect(await readdir(join(root, 'workflows'))).toContain('custom.json');
+  });
+
+  test('is told from a copy, which is the user’s', async () => {
+    await generate({ configFile });
+    await writeFile(join(root, 'workflows/old.json'), await read('workflows/custom.json'));
+    const { leftOver, renames } = await generate({ configFile });
+    expect([leftOver, renames]).toMatchObject([[{ path: 'workflows/old.json', copy: true }], []]);
+    expect(await readdir(join(root, 'workflows'))).toContain('old.json');
+  });
+
+  test('and a new source of its provider may be one source that was renamed', async () => {
+    await left();
+    await configure({
+      ...{ stripe: RAW.stripe, yookassa: RAW.yookassa, 'stripe-eu': RAW.stripe },
+      ...{ orders: RAW.custom },
+    });
+    const checked = await generate({ configFile, check: true });
+    expect(checked.renames).toEqual([{ gone: 'custom', added: ['orders'] }]);
+    expect((await generate({ configFile })).renames).toEqual(checked.renames);
+    expect((await generate({ configFile })).renames).toEqual([]);
+  });
+
+  test('and no new source of its provider is no rename', async () => {
+    const others = { stripe: RAW.stripe, yookassa: RAW.yookassa, orders: { ...RAW.custom, path: 'orders' } };
+    await configure({ ...others, custom: RAW.custom });
+    await generate({ configFile });
+    await configure({ ...others, 'stripe-eu': RAW.stripe });
+    const { leftOver, renames } = await generate({ configFile });
+    expect([leftOver.map(({ source }) => source), renames]).toEqual([['custom'], []]);
   });
 });
 

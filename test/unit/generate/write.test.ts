@@ -141,6 +141,35 @@ describe('writing that fails leaves every file as it was', () => {
   });
 });
 
+describe('removing', () => {
+  const removal = { path: 'w/b.json', content: null };
+  const remove = async (using?: FileSystem) =>
+    applyWrite(await planWrite(root, [{ path: 'w/a.json', content: 'new a' }, removal]), using);
+
+  test('takes away what is there, and nothing is fine too', async () => {
+    await seed();
+    await remove();
+    expect(await tree()).toEqual({ 'w/a.json': 'new a' });
+    expect((await planWrite(root, [removal])).map(({ state }) => state)).toEqual(['same']);
+  });
+
+  test.each<[string, FileSystem]>([
+    ['the removal', failing('rm', 1, 'EPERM')],
+    ['the rename before it', failing('rename', 1, 'EPERM')],
+  ])('leaves every file as it was where %s fails', async (_name, broken) => {
+    await seed();
+    await expect(remove(broken)).rejects.toThrow(UserError);
+    expect(await tree()).toEqual(OLD);
+  });
+
+  test('puts back what it took where a later removal fails', async () => {
+    await seed();
+    const both = await planWrite(root, [removal, { path: 'w/a.json', content: null }]);
+    await expect(applyWrite(both, failing('rm', 2, 'EPERM'))).rejects.toThrow(UserError);
+    expect(await tree()).toEqual(OLD);
+  });
+});
+
 describe('planning refuses', () => {
   test.each(['../x.json', '/etc/x.json', 'w/../../x.json', '.', ''])('the path %j', async (path) => {
     await expect(planWrite(root, [{ path, content: '' }])).rejects.toThrow(UserError);

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { findBinaries } from '../../../src/ledger/embedded/binaries.ts';
+import { OWN_DATABASE } from '../../../src/ledger/embedded/failures.ts';
 
 const { platform, arch } = process;
 const pretend = (name: 'platform' | 'arch', value: string) => Object.defineProperty(process, name, { value });
@@ -22,5 +23,5 @@ test.each([
   expect(() => findBinaries(18)).toThrow(
     expect.objectContaining({ name: 'UserError', message: expect.stringContaining(value) }),
   );
-  expect(() => findBinaries(18)).toThrow('ONCEHOOK_DATABASE_URL');
+  expect(() => findBinaries(18)).toThrow(OWN_DATABASE);
 });

@@ -16,11 +16,11 @@ const placeholder: fc.Arbitrary<RecipePart> = fc.oneof(
 const text = (pattern: RegExp) =>
   fc.stringMatching(pattern).map((value): RecipePart => ({ kind: 'text', text: value }));
 
-/** Placeholders with a colon between any two, and perhaps text around them. */
+/** Placeholders with a colon between any two (no backslash before it), and perhaps text around them. */
 const alternative = fc
   .tuple(
     fc.option(text(/^[!-z][ -z]{0,6}$/), { nil: undefined }),
-    fc.array(fc.tuple(placeholder, text(/^[ -z]{0,3}:[ -z]{0,3}$/)), { maxLength: 3 }),
+    fc.array(fc.tuple(placeholder, text(/^[ -[\]-z]{0,3}:[ -z]{0,3}$/)), { maxLength: 3 }),
     placeholder,
     fc.option(text(/^[ -z]{0,6}[!-z]$/), { nil: undefined }),
   )
@@ -62,6 +62,13 @@ describe('a recipe', () => {
         }
       }),
     );
+  });
+
+  it('does not count a colon that a backslash makes look like part of a value', () => {
+    for (const between of ['\\:', 'a\\:', '\\\\\\:']) {
+      expect(parseRecipe(`{body.a}${between}{body.b}`).issues).toHaveLength(1);
+    }
+    expect(parseRecipe('{body.a}\\\\:{body.b}').issues).toHaveLength(0);
   });
 
   it('reads lines as alternatives, blanks around them left out, and headers in any case', () => {
