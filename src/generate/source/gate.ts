@@ -13,9 +13,6 @@ import type { WorkflowSource } from './types.ts';
 /** The origin of this n8n: execution ids repeat from one n8n to the next. */
 export const INSTANCE = `$execution.resumeUrl.split('/', 3).join('/')`;
 
-/** "Raw body" hands on nothing but its error where n8n had no bytes (multipart): then the request is here. */
-const FIRST = `$('${NODE.webhook}').first().json`;
-
 /** From the request to the question whether its event is new, with an answer for every case but that one. */
 export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statements: Statements): void {
   const { ids } = builder;
@@ -56,10 +53,10 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
         parameters: [
           '$json.source ?? null',
           '$json.data ?? null',
-          `JSON.stringify($json.headers ?? ${FIRST}.headers ?? {})`,
-          `JSON.stringify($json.query ?? ${FIRST}.query ?? {})`,
+          'JSON.stringify($json.headers ?? {})',
+          'JSON.stringify($json.query ?? {})',
           '$json.recipe ?? null',
-          `$json.executionMode ?? ${FIRST}.executionMode ?? null`,
+          '$json.executionMode ?? null',
           '$workflow.id',
           '$execution.id',
           INSTANCE,
