@@ -66,6 +66,7 @@ test('the role is made once, with its settings, and lets n8n in with its passwor
       { name: 'default_transaction_isolation', setting: 'read committed' },
       { name: 'idle_in_transaction_session_timeout', setting: '30000' },
       { name: 'lock_timeout', setting: '2000' },
+      { name: 'standard_conforming_strings', setting: 'on' },
       { name: 'statement_timeout', setting: '20000' },
     ]);
   });
