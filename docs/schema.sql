@@ -866,6 +866,7 @@ DECLARE
   token text;
   plan jsonb;
   setting text;
+  sender text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
   IF s.active IS NOT TRUE OR body IS NULL THEN
@@ -906,6 +907,8 @@ BEGIN
     RETURN oncehook.refused(s, source, 'rejected', reason);
   END IF;
   sha := sha256(raw);
+  -- The address that a proxy added last; without a proxy n8n tells none.
+  sender := left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
   IF damage IS NOT NULL OR recipe <> s.key_recipe THEN
@@ -935,7 +938,7 @@ BEGIN
   IF token IS NULL AND taken_sha = sha THEN
     -- The common duplicate: nothing of it is needed any more but who sent it.
     RETURN ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL, NULL, NULL, NULL,
-      left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
+      sender,
       taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
   END IF;
   IF token IS NOT NULL OR value IS NULL THEN
@@ -958,8 +961,7 @@ BEGIN
     source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
     head ->> 'content-type', head, params, raw, sha, payload, content,
     token, CASE WHEN token IS NOT NULL THEN sha256(convert_to(token, 'UTF8')) END, now() + s.lease,
-    -- The address that a proxy added last; without a proxy n8n tells none.
-    left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
+    sender,
     taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
 END $function$;
 
@@ -1238,6 +1240,7 @@ DECLARE
     ELSE headers ->> (s.signature #>> '{timestamp,header}') END;
   given text[];
   message bytea;
+  age float8;
 BEGIN
   IF s.signature ->> 'scheme' <> 'hmac-sha256' THEN
     RETURN CASE s.signature ->> 'scheme'
@@ -1256,12 +1259,9 @@ BEGIN
   IF message IS NULL OR NOT oncehook.any_mac(s, given, message, uuid_send(gen_random_uuid())) THEN
     RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
   END IF;
+  age := date_part('epoch', at) - stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END;
   -- Past only, unless the provider's rule refuses the future too.
-  RETURN CASE WHEN stamp IS NULL OR s.tolerance_seconds IS NULL THEN NULL
-    WHEN abs(date_part('epoch', at) - stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END)
-        > s.tolerance_seconds
-      AND (s.signature #>> '{timestamp,future}' = 'refuse'
-        OR date_part('epoch', at) > stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END)
+  RETURN CASE WHEN age > s.tolerance_seconds OR (s.signature #>> '{timestamp,future}' = 'refuse' AND -age > s.tolerance_seconds)
     THEN 'signature expired' END;
 END $function$;
 

@@ -1,5 +1,6 @@
 import { readEnv } from '../config/env.ts';
 import { UserError } from '../errors.ts';
+import { N8N_ROLE } from '../ledger/n8n-role.ts';
 import type { Context } from './context.ts';
 
 /** A database that a verb works on. */
@@ -54,7 +55,7 @@ function fromEnvironment(setting: string, env: NodeJS.ProcessEnv, passwordSettin
 function n8nLogin(text: string, password: string): { n8nUrl: string } | Record<string, never> {
   if (!URL.canParse(text)) return {};
   const url = new URL(text);
-  url.username = 'oncehook_n8n';
+  url.username = N8N_ROLE;
   url.password = encodeURIComponent(password);
   return { n8nUrl: url.href };
 }

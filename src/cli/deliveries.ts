@@ -3,11 +3,8 @@ import type { ResolvedSource } from '../generate/resolve.ts';
 import { freshSample } from '../providers/sample.ts';
 import { sign } from '../providers/sign.ts';
 import { signedHeaders } from '../providers/signed.ts';
+import type { Tamper } from './send/tampers.ts';
 import { randomSecret } from './signing.ts';
-
-/** What is broken on purpose. */
-export const TAMPERS = ['body', 'signature', 'time'] as const;
-export type Tamper = (typeof TAMPERS)[number];
 
 /** What a delivery is made of. */
 export interface DeliveryPlan {
@@ -22,6 +19,7 @@ export interface DeliveryPlan {
   body?: Uint8Array | undefined;
   /** Over those of the sample; names in lower case. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** What is broken on purpose. */
   tamper?: Tamper | undefined;
   /** Milliseconds since 1970, for the signature. */
   now: number;

@@ -12,16 +12,21 @@ export function importCommands(
   { files, leftOver }: Pick<Generated, 'files' | 'leftOver'>,
   configFile: string,
 ): string[] {
-  const here = (path: string) => shellWord(join(dirname(configFile), path));
+  const here = (path: string) => join(dirname(configFile), path);
   const workflows = files.filter(({ source }) => source !== undefined);
   const written = workflows.filter(({ state }) => state !== 'same');
   const [first] = written;
   // What stays in the folder would be imported with it.
   const whole = leftOver.every(({ edits }) => edits.length === 0);
   if (first && whole && written.length > 1 && workflows.every(({ state }) => state === 'new')) {
-    return [`n8n import:workflow --separate --input=${here(`${dirname(first.path)}/`)}`];
+    return [importFolderCommand(here(dirname(first.path)))];
   }
-  return written.map(({ path }) => `n8n import:workflow --input=${here(path)}`);
+  return written.map(({ path }) => `n8n import:workflow --input=${shellWord(here(path))}`);
+}
+
+/** The command that brings every workflow of a folder into n8n. */
+export function importFolderCommand(folder: string): string {
+  return `n8n import:workflow --separate --input=${shellWord(`${folder}/`)}`;
 }
 
 /** What `generate` did, or with `check` would do. */

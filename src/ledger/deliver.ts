@@ -78,6 +78,15 @@ export function markFailed(
   ]);
 }
 
+const texts = new Map<string, string>();
+
+/** The text of a statement: read once, however many deliveries follow. */
+function textOf(statement: string): string {
+  const text = texts.get(statement) ?? readTemplate(`sql/${statement}.sql`);
+  texts.set(statement, text);
+  return text;
+}
+
 /**
  * The statement of a node with its values written into the text and sent by the simple protocol: what n8n's
  * Postgres node does. Gives its one row.
@@ -87,7 +96,7 @@ async function one<T>(
   statement: string,
   values: readonly (string | null)[],
 ): Promise<T> {
-  const sql = readTemplate(`sql/${statement}.sql`).replace(/\$(\d+)/g, (_, number: string) => {
+  const sql = textOf(statement).replace(/\$(\d+)/g, (_, number: string) => {
     const value = values[Number(number) - 1];
     return value === null || value === undefined ? 'NULL' : pg.escapeLiteral(value);
   });

@@ -65,6 +65,7 @@ DECLARE
   token text;
   plan jsonb;
   setting text;
+  sender text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
   IF s.active IS NOT TRUE OR body IS NULL THEN
@@ -105,6 +106,8 @@ BEGIN
     RETURN oncehook.refused(s, source, 'rejected', reason);
   END IF;
   sha := sha256(raw);
+  -- The address that a proxy added last; without a proxy n8n tells none.
+  sender := left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
   IF damage IS NOT NULL OR recipe <> s.key_recipe THEN
@@ -134,7 +137,7 @@ BEGIN
   IF token IS NULL AND taken_sha = sha THEN
     -- The common duplicate: nothing of it is needed any more but who sent it.
     RETURN ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL, NULL, NULL, NULL,
-      left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
+      sender,
       taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
   END IF;
   IF token IS NOT NULL OR value IS NULL THEN
@@ -157,8 +160,7 @@ BEGIN
     source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
     head ->> 'content-type', head, params, raw, sha, payload, content,
     token, CASE WHEN token IS NOT NULL THEN sha256(convert_to(token, 'UTF8')) END, now() + s.lease,
-    -- The address that a proxy added last; without a proxy n8n tells none.
-    left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64),
+    sender,
     taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
 END $f$;
 

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Gate, openGate } from './harness/gate.ts';
-import { type Answer, fail, finish, sqlState } from './harness/gate-statements.ts';
+import type { Gate } from './harness/gate.ts';
+import { failedEvent, openStage } from './harness/gate-stage.ts';
+import { type Answer, sqlState } from './harness/gate-statements.ts';
 
 let gate: Gate;
 let n8n: pg.Client;
@@ -9,17 +10,11 @@ let held: Answer;
 let failed: Answer;
 let final: Answer;
 beforeAll(async () => {
-  gate = await openGate();
+  ({ gate, held, final } = await openStage());
   n8n = gate.n8n;
-  await gate.addSource('p', { maxAttempts: 1000 });
-  held = await gate.send('p', { id: 'held' }, { execution: 'held' });
-  final = await gate.send('p', { id: 'final' });
-  await finish(n8n, final);
-  await gate.send('p', {});
 });
 beforeEach(async () => {
-  failed = await gate.send('p', { id: 'failed' }, { execution: 'f' });
-  if (failed.claim) await fail(n8n, 'p', { execution: 'f' });
+  failed = await failedEvent(gate);
 });
 afterAll(() => gate.database.drop());
 

@@ -44,9 +44,8 @@ export async function keepCredential(
   { n8n }: Passwords,
 ): Promise<Credential> {
   const file = join(devFolder, FILES.credential);
-  const credential = {
-    ...{ name, host: '127.0.0.1', port, database: DATABASE, user: N8N_ROLE, ssl: 'disable' as const, file },
-  };
+  const ssl = 'disable' as const;
+  const credential = { name, host: '127.0.0.1', port, database: DATABASE, user: N8N_ROLE, ssl, file };
   const fields = credentialFields(credential, n8n);
   const width = Math.max(...fields.map(([label]) => label.length));
   const written = ([label, value]: [string, string]) => `${label.padEnd(width)}  ${value}`;

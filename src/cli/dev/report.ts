@@ -1,11 +1,12 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { renameWarning } from '../../generate/renames.ts';
 import { formatDuration } from '../../input/duration.ts';
 import type { Context } from '../context.ts';
-import { leftOverLine } from '../generate-text.ts';
+import { importFolderCommand, leftOverLine } from '../generate-text.ts';
 import { invocation, startCommand } from '../invocation.ts';
 import { count, type Output, printable, table } from '../output.ts';
 import { type Credential, credentialFields } from './credential.ts';
+import { FILES } from './folder.ts';
 import type { Proof } from './proof.ts';
 import { DEFAULT_PORT } from './server.ts';
 import { type Setup, workflowFolder } from './setup.ts';
@@ -81,7 +82,7 @@ export function proofTable(proof: Proof, out: Output): string {
   });
 }
 
-function found({ setup, credential }: DevReport): string[] {
+function found({ context, setup, credential }: DevReport): string[] {
   const { rollout, workflows, secrets } = setup;
   const { pending } = rollout.migrations;
   const written = workflows.files.filter(({ state, edits }) => state !== 'same' && edits.length === 0);
@@ -89,9 +90,9 @@ function found({ setup, credential }: DevReport): string[] {
   const blocked = edited.length > 0;
   const made = secrets.filter(({ from }) => from === 'made now').map(({ name }) => name);
   const kept = secrets.filter(({ from }) => from === 'file').map(({ name }) => name);
-  const here = (file: string) => relative(process.cwd(), file) || file;
+  const here = (name: string) => relative(process.cwd(), join(context.devFolder, name));
   return [
-    `Postgres on ${credential.host}:${credential.port}, its data under ${here(credential.file).replace(/[^/\\]+$/, 'postgres')}`,
+    `Postgres on ${credential.host}:${credential.port}, its data under ${here(FILES.data)}`,
     pending.length > 0 ? `schema: ${count(pending.length, 'migration')} ran` : 'schema: up to date',
     ...rollout.sources.map(({ id, change }) => `source ${id}: ${change}`),
     ...(blocked
@@ -112,9 +113,7 @@ function found({ setup, credential }: DevReport): string[] {
     ...(kept.length > 0
       ? [`no value in the environment, so the secret of an earlier start is used for: ${kept.join(', ')}`]
       : []),
-    ...(made.length + kept.length > 0
-      ? [`those secrets stand in ${here(credential.file).replace(/[^/\\]+$/, 'secrets.env')}`]
-      : []),
+    ...(made.length + kept.length > 0 ? [`those secrets stand in ${here(FILES.secrets)}`] : []),
   ];
 }
 
@@ -159,7 +158,7 @@ function nextCommands(context: Context): { import: string; send: string[] } {
   const named = context.config.file === DEFAULT_CONFIG ? '' : ` --config ${context.config.file}`;
   const send = `${invocation()} send ${source?.name ?? '<source>'} --times 4${named}`;
   return {
-    import: `n8n import:workflow --separate --input=${workflowFolder(context)}/`,
+    import: importFolderCommand(workflowFolder(context)),
     send: [`${send} --to-ledger`, send],
   };
 }

@@ -66,9 +66,8 @@ export async function send(
     );
     const finished = options.finish ? await finish() : [];
     const { toLedger = false, expect } = options;
-    const hints = await hintsFor(deliveries, context, {
-      ...{ toLedger, tampered: options.tamper !== undefined, expect },
-    });
+    const tampered = options.tamper !== undefined;
+    const hints = await hintsFor(deliveries, context, { toLedger, tampered, expect });
     const ok = asExpected(deliveries, expect);
     return { ok, source: source.name, target, nonce, deliveries, finished, role, hints };
   } finally {

@@ -1,8 +1,8 @@
-import { renameWarning } from '../../generate/renames.ts';
 import { EXIT } from '../failure.ts';
 import { generateText, importCommands } from '../generate-text.ts';
 import { type CommonOptions, common } from '../options.ts';
 import { processOutput } from '../output.ts';
+import { warnOfRenames } from '../rename-warnings.ts';
 import type { Verb } from '../verbs.ts';
 
 interface Options extends CommonOptions {
@@ -20,8 +20,7 @@ const generateVerb: Verb = (command, done) => {
       const generated = await generate({ configFile: config, check, force });
       const out = processOutput(json);
       const { files, upToDate, leftOver } = generated;
-      const warnings = generated.renames.map(renameWarning);
-      for (const warning of warnings) out.note(`Warning: ${warning}`);
+      const warnings = warnOfRenames(generated.renames, out);
       const commands = check ? [] : importCommands(generated, config);
       out.result({ ok: !check || upToDate, upToDate, files, leftOver, warnings, import: commands }, () =>
         generateText(generated, { check, configFile: config }, out),

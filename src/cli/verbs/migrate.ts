@@ -1,4 +1,3 @@
-import { renameWarning } from '../../generate/renames.ts';
 import type { MigrationPlan } from '../../ledger/migrate.ts';
 import type { SourceChange } from '../../ledger/sources.ts';
 import { loadContext } from '../context.ts';
@@ -7,6 +6,7 @@ import { invocation } from '../invocation.ts';
 import { type CommonOptions, common, onDatabase } from '../options.ts';
 import { processOutput } from '../output.ts';
 import { withProgress } from '../progress.ts';
+import { warnOfRenames } from '../rename-warnings.ts';
 import type { Verb } from '../verbs.ts';
 
 interface Options extends CommonOptions {
@@ -25,8 +25,7 @@ const migrateVerb: Verb = (command) => {
       const { planRollout, rollOut } = await import('../rollout.ts');
       if (plan) {
         const planned = await planRollout(target, context.sources);
-        const warnings = planned.renames.map(renameWarning);
-        for (const warning of warnings) out.note(`Warning: ${warning}`);
+        const warnings = warnOfRenames(planned.renames, out);
         out.result({ ok: true, database: target.name, plan: true, ...planned, warnings }, () =>
           [
             `Nothing was changed in ${target.name}. To be done:`,
@@ -42,8 +41,7 @@ const migrateVerb: Verb = (command) => {
       const done = await withProgress('Migrating', () =>
         rollOut(target, context.sources, { password, setting }),
       );
-      const warnings = done.renames.map(renameWarning);
-      for (const warning of warnings) out.note(`Warning: ${warning}`);
+      const warnings = warnOfRenames(done.renames, out);
       out.result({ ok: true, database: target.name, ...done, warnings }, () =>
         [
           `Done in ${target.name}:`,

@@ -4,6 +4,7 @@ import { type CommonOptions, common, onDatabase, wholeNumber } from '../options.
 import { type Output, printable, processOutput } from '../output.ts';
 import type { Sent } from '../send/rounds.ts';
 import type { SendResult } from '../send/run.ts';
+import { TAMPERS, type Tamper } from '../send/tampers.ts';
 import type { Verb } from '../verbs.ts';
 
 /** As commander hands them over. */
@@ -18,7 +19,7 @@ export interface SendOptions extends CommonOptions {
   event?: string;
   header?: Record<string, string>;
   id?: string;
-  tamper?: 'body' | 'signature' | 'time';
+  tamper?: Tamper;
   expect?: string[];
   /** With --to-ledger: whether what was claimed is completed. */
   finish: boolean;
@@ -63,9 +64,7 @@ function options(command: Command): Command {
     .option('--event <file>', 'the exact bytes of the body, in place of a sample')
     .option('--header <name: value>', 'a header of the request; may be given several times', header)
     .option('--id <text>', 'the same text is the same event; a new one each time by default', nonce)
-    .addOption(
-      new Option('--tamper <what>', 'break the delivery on purpose').choices(['body', 'signature', 'time']),
-    )
+    .addOption(new Option('--tamper <what>', 'break the delivery on purpose').choices(TAMPERS))
     .option(
       '--expect <outcomes>',
       'exit with status 1 unless exactly these outcomes come, e.g. new,duplicate',
