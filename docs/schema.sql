@@ -24,6 +24,23 @@ CREATE TYPE oncehook.answer AS (
   query jsonb
 );
 
+CREATE TYPE oncehook.claim AS (
+  key text,
+  source text,
+  event_type text,
+  external_id text,
+  object_id text,
+  content_type text,
+  headers jsonb,
+  query jsonb,
+  body bytea,
+  body_sha256 bytea,
+  payload jsonb,
+  claim_hash bytea,
+  locked_until timestamp with time zone,
+  next_attempt_at timestamp with time zone
+);
+
 CREATE TYPE oncehook.delivery AS (
   refused text,
   reason text,
@@ -35,13 +52,9 @@ CREATE TYPE oncehook.delivery AS (
   content_type text,
   headers jsonb,
   query jsonb,
-  body bytea,
   body_sha256 bytea,
-  payload jsonb,
-  content text,
+  damaged boolean,
   token text,
-  claim_hash bytea,
-  locked_until timestamp with time zone,
   sender text,
   event_id bigint,
   status text,
@@ -110,8 +123,7 @@ CREATE TABLE oncehook.webhook_duplicates (
   outcome text NOT NULL,
   body_sha256 bytea,
   body bytea,
-  CONSTRAINT webhook_duplicates_pkey PRIMARY KEY (event_id, id),
-  CONSTRAINT webhook_duplicates_outcome_check CHECK ((outcome = ANY (ARRAY['duplicate'::text, 'mismatch'::text])))
+  CONSTRAINT webhook_duplicates_pkey PRIMARY KEY (event_id, id)
 );
 
 COMMENT ON TABLE oncehook.webhook_duplicates IS 'The audit: one row a delivery of an event that was already taken; the body is kept where it differed.';
@@ -199,6 +211,8 @@ CREATE TABLE oncehook.webhook_sources (
   header_separator text GENERATED ALWAYS AS (COALESCE((signature #>> '{pairs,separator}'::text[]), ''::text)) STORED,
   mac_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{pairs,name}'::text[])) STORED,
   stamp_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{timestamp,pair}'::text[])) STORED,
+  signature_header text GENERATED ALWAYS AS ((signature ->> 'header'::text)) STORED,
+  mac_encoding text GENERATED ALWAYS AS (oncehook.usual_encoding(signature)) STORED,
   credential_names text[] GENERATED ALWAYS AS (oncehook.credential_names(signature)) STORED NOT NULL,
   key_recipe text NOT NULL,
   key_plan jsonb GENERATED ALWAYS AS (oncehook.compile_recipe(key_recipe)) STORED NOT NULL,
@@ -838,7 +852,7 @@ EXCEPTION WHEN OTHERS THEN
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.receive(source text, body text, headers text, query text, recipe text, mode text)
- RETURNS oncehook.delivery
+ RETURNS oncehook.claim
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -865,8 +879,10 @@ DECLARE
   taken_sha bytea;
   token text;
   plan jsonb;
-  setting text;
   sender text;
+  setting text;
+  signature text;
+  stamp text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
   IF s.active IS NOT TRUE OR body IS NULL THEN
@@ -881,7 +897,11 @@ BEGIN
     raw := decode(body, 'base64');
     head := coalesce(headers, '{}')::jsonb;
     params := query::jsonb;
-    reason := oncehook.verify(s, head, raw, now());
+    signature := s.header_separator || (head ->> s.signature_header);
+    stamp := split_part(split_part(signature, s.stamp_lead, 2), s.header_separator, 1);
+    IF NOT coalesce(oncehook.signed_as_usual(s, signature, stamp, raw, now()), false) THEN
+      reason := oncehook.verify_fully(s, head, raw, now());
+    END IF;
     IF reason IS NULL THEN
       content := convert_from(raw, 'UTF8');
       payload := content::jsonb;
@@ -894,7 +914,7 @@ BEGIN
     END IF;
     head := oncehook.read_object(headers);
     params := oncehook.read_object(query);
-    reason := oncehook.verify(s, head, raw, now());
+    reason := oncehook.verify_fully(s, head, raw, now());
     IF reason IS NULL THEN
       r := oncehook.read_body(raw, head ->> 'content-type');
       content := r.content;
@@ -918,51 +938,65 @@ BEGIN
     END IF;
     value := oncehook.evaluate(plan, head, params, payload, doc, sha, damage);
   ELSE
-    value := CASE WHEN jsonb_typeof(payload #> s.key_path) IN ('string', 'number') AND payload #>> s.key_path <> ''
-      THEN payload #>> s.key_path ELSE oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL) END;
+    value := CASE WHEN jsonb_typeof(payload #> s.key_path) IN ('string', 'number') THEN nullif(payload #>> s.key_path, '') END;
+    IF value IS NULL THEN
+      value := oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL);
+    END IF;
   END IF;
   IF value IS NOT NULL THEN
-    key := oncehook.idempotency_key(s.id, value, s.key_format, mode = 'production');
+    -- The usual key, and what `idempotency_key` makes of all others.
+    IF mode = 'production' AND s.key_format = 'plain' AND octet_length(value) <= 450 AND NOT starts_with(value, 'sha256:') THEN
+      key := source || ':' || value;
+    ELSE
+      key := oncehook.idempotency_key(source, value, s.key_format, mode = 'production');
+    END IF;
     SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
       FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
     IF taken_id IS NULL THEN
       token := gen_random_uuid();
+    ELSIF taken_sha = sha THEN
+      -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
+      -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
+      -- on disk already.
+      setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL,
+          sender, taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
+        || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
+      RETURN NULL;
     END IF;
   END IF;
-  -- What is acknowledged must be on disk, whatever this database's default is. An audit row may be lost
-  -- with the server (unless a claim of the same transaction would be lost with it): the claim that it tells
-  -- of is on disk already.
-  IF taken_id IS NOT NULL OR current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
-    setting := set_config('synchronous_commit', CASE WHEN taken_id IS NOT NULL AND pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
+  IF damage IS NULL THEN
+    type := CASE WHEN jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512) END;
+    object := CASE WHEN jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512) END;
   END IF;
-  IF token IS NULL AND taken_sha = sha THEN
-    -- The common duplicate: nothing of it is needed any more but who sent it.
-    RETURN ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL, NULL, NULL, NULL,
-      sender,
-      taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
+  IF type IS NULL AND s.type_plan IS NOT NULL THEN
+    type := left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512);
   END IF;
-  IF token IS NOT NULL OR value IS NULL THEN
-    type := CASE WHEN s.type_plan IS NULL THEN NULL
-      WHEN damage IS NULL AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512)
-      ELSE left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512) END;
-    object := CASE WHEN s.object_plan IS NULL THEN NULL
-      WHEN damage IS NULL AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512)
-      ELSE left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512) END;
-    IF head ?| s.credential_names OR params ?| s.credential_names THEN
-      head := oncehook.redact(head, s.credential_names);
-      params := oncehook.redact(params, s.credential_names);
-    END IF;
+  IF object IS NULL AND s.object_plan IS NOT NULL THEN
+    object := left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512);
   END IF;
-  RETURN ROW(
-    CASE WHEN value IS NULL THEN 'unkeyed' WHEN token IS NULL THEN 'taken' END,
-    CASE WHEN value IS NOT NULL THEN NULL
-      WHEN content IS NULL THEN 'no id in the headers, and no body'
-      ELSE 'no stable id where the recipe looks' END,
-    source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
-    head ->> 'content-type', head, params, raw, sha, payload, content,
-    token, CASE WHEN token IS NOT NULL THEN sha256(convert_to(token, 'UTF8')) END, now() + s.lease,
-    sender,
-    taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery;
+  IF head ?| s.credential_names OR params ?| s.credential_names THEN
+    head := oncehook.redact(head, s.credential_names);
+    params := oncehook.redact(params, s.credential_names);
+  END IF;
+  -- What is acknowledged must be on disk, whatever this database's default is.
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  setting := set_config('oncehook.delivery', ROW(
+      CASE WHEN value IS NULL THEN 'unkeyed' WHEN token IS NULL THEN 'taken' END,
+      CASE WHEN value IS NOT NULL THEN NULL
+        WHEN content IS NULL THEN 'no id in the headers, and no body'
+        ELSE 'no stable id where the recipe looks' END,
+      source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
+      head ->> 'content-type', head, params, sha, damage IS NOT NULL, token,
+      sender, taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery::text, true);
+  setting := set_config('oncehook.body', body, true);
+  IF token IS NULL THEN
+    RETURN NULL;
+  END IF;
+  RETURN ROW(key, source, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
+    head ->> 'content-type', head, params, raw, sha, payload,
+    sha256(convert_to(token, 'UTF8')), now() + s.lease, now() + s.lease)::oncehook.claim;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.redact(named jsonb, names text[])
@@ -992,9 +1026,8 @@ BEGIN
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.refused(s oncehook.webhook_sources, source text, refused text, reason text)
- RETURNS oncehook.delivery
+ RETURNS oncehook.claim
  LANGUAGE plpgsql
- IMMUTABLE
 AS $function$
 DECLARE
   d oncehook.delivery;
@@ -1003,7 +1036,8 @@ BEGIN
   d.refused := refused;
   d.reason := reason;
   d.answers := s.answers;
-  RETURN d;
+  PERFORM set_config('oncehook.delivery', d::text, true);
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.replay(event_id text, source text, workflow text, execution_id text, instance text)
@@ -1060,7 +1094,7 @@ BEGIN
   RETURN a;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.report(d oncehook.delivery, event_id bigint, attempts integer)
+CREATE OR REPLACE FUNCTION oncehook.report()
  RETURNS oncehook.answer
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1068,35 +1102,50 @@ CREATE OR REPLACE FUNCTION oncehook.report(d oncehook.delivery, event_id bigint,
 AS $function$
 #variable_conflict use_variable
 DECLARE
+  d oncehook.delivery := nullif(current_setting('oncehook.delivery', true), '')::oncehook.delivery;
   a oncehook.answer;
-  first_seen timestamptz;
+  e record;
+  r oncehook.reading;
+  raw bytea;
   outcome text;
 BEGIN
-  IF attempts IS NOT NULL THEN
-    IF attempts > 1 THEN
-      -- The work goes on with what came now, so that is what the ledger must hold. The condition keeps
-      -- n8n's role from changing an event that it does not hold.
-      UPDATE oncehook.webhook_events e
-        SET body = d.body, body_sha256 = d.body_sha256, payload = d.payload, content_type = d.content_type,
-          headers = d.headers, query = d.query, event_type = d.event_type, object_id = d.object_id
-        WHERE e.id = event_id AND e.claim_hash = sha256(convert_to(d.token, 'UTF8')) AND e.status = 'processing' RETURNING e.first_seen_at INTO first_seen;
-    END IF;
-    a := ROW(CASE WHEN attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
-      '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
-      d.key, d.token, attempts, 'processing', NULL,
-      d.source, event_id, d.event_type, d.external_id, d.object_id, coalesce(first_seen, now()), d.content, d.headers, d.query);
-  ELSIF d.key IS NOT NULL THEN
-    IF d.event_id IS NULL THEN
+  IF d.token IS NOT NULL THEN
+    SELECT w.id, w.status, w.attempts, w.first_seen_at, w.claim_hash, w.body_sha256 INTO e
+      FROM oncehook.webhook_events w WHERE w.idempotency_key = d.key;
+    raw := decode(current_setting('oncehook.body'), 'base64');
+    IF e.claim_hash = sha256(convert_to(d.token, 'UTF8')) AND e.status = 'processing' THEN
+      IF d.damaged OR e.attempts > 1 THEN
+        r := oncehook.read_body(raw, d.content_type);
+      ELSE
+        r.content := convert_from(raw, 'UTF8');
+      END IF;
+      IF e.attempts > 1 THEN
+        -- The work goes on with what came now, so that is what the ledger must hold.
+        UPDATE oncehook.webhook_events w
+          SET body = raw, body_sha256 = sha256(raw), payload = r.payload, content_type = d.content_type,
+            headers = d.headers, query = d.query, event_type = d.event_type, object_id = d.object_id
+          WHERE w.id = e.id;
+      END IF;
+      a := ROW(CASE WHEN e.attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
+        '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
+        d.key, d.token, e.attempts, 'processing', NULL,
+        d.source, e.id, d.event_type, d.external_id, d.object_id, e.first_seen_at, r.content, d.headers, d.query);
+    ELSE
       -- Taken while the INSERT waited. No row: it was final, and retention took it in this very moment.
-      SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
-        FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key;
+      d.event_id := e.id;
+      d.status := e.status;
+      d.taken_sha256 := e.body_sha256;
     END IF;
-    outcome := CASE WHEN d.taken_sha256 <> d.body_sha256 AND NOT oncehook.same_but_volatile(d.event_id, d.payload)
-      THEN 'mismatch' ELSE 'duplicate' END;
+  END IF;
+  IF a.outcome IS NULL AND d.key IS NOT NULL THEN
+    IF d.taken_sha256 <> d.body_sha256 THEN
+      raw := decode(current_setting('oncehook.body'), 'base64');
+      outcome := CASE WHEN NOT oncehook.same_but_volatile(d.event_id, (oncehook.read_body(raw, d.content_type)).payload) THEN 'mismatch' END;
+    END IF;
     INSERT INTO oncehook.webhook_duplicates (event_id, source, source_ip, outcome, body_sha256, body)
-      SELECT d.event_id, d.source, d.sender, outcome, d.body_sha256, CASE WHEN outcome = 'mismatch' THEN d.body END
+      SELECT d.event_id, d.source, d.sender, coalesce(outcome, 'duplicate'), d.body_sha256, CASE WHEN outcome = 'mismatch' THEN raw END
       WHERE d.event_id IS NOT NULL;
-    a := ROW(outcome, 200,
+    a := ROW(coalesce(outcome, 'duplicate'), 200,
       '{"ok":true,"duplicate":true,"message":"event already accepted","key":' || to_json(d.key) || ',"status":"'
         || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
       'application/json; charset=utf-8', NULL,
@@ -1107,9 +1156,32 @@ BEGIN
       a.retry_after := 10;
       a.answer := '{"ok":false,"duplicate":true,"error":"still processing","key":' || to_json(d.key) || '}';
     END IF;
-  ELSIF d.refused = 'unkeyed' THEN
+  END IF;
+  IF a.outcome IS NULL THEN
+    a := oncehook.report_refused(d);
+  END IF;
+  IF d.answers <> '{}' THEN
+    a := oncehook.answer_as(a, d.answers);
+  END IF;
+  RETURN a;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.report_refused(d oncehook.delivery)
+ RETURNS oncehook.answer
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  a oncehook.answer;
+  raw bytea;
+BEGIN
+  a.content_type := 'application/json; charset=utf-8';
+  a.source := d.source;
+  a.reason := d.reason;
+  IF d.refused = 'unkeyed' THEN
+    raw := decode(current_setting('oncehook.body'), 'base64');
     INSERT INTO oncehook.webhook_dead_letters AS q (source, kind, reason, content_type, headers, query, body, body_sha256)
-      VALUES (d.source, 'reception', d.reason, d.content_type, d.headers, d.query, d.body, d.body_sha256)
+      VALUES (d.source, 'reception', d.reason, d.content_type, d.headers, d.query, raw, sha256(raw))
       ON CONFLICT (source, body_sha256) WHERE q.event_id IS NULL
       -- What came again after somebody dealt with it needs somebody again.
       DO UPDATE SET deliveries = q.deliveries + 1, last_seen_at = now(), resolved_at = NULL, resolution = NULL;
@@ -1130,15 +1202,7 @@ BEGIN
     a.retry_after := 60;
     a.answer := '{"ok":false,"error":"unavailable"}';
   END IF;
-  IF attempts IS NULL AND d.key IS NULL THEN
-    a.content_type := 'application/json; charset=utf-8';
-    a.source := d.source;
-    a.reason := d.reason;
-  END IF;
-  IF d.answers IS NULL OR d.answers = '{}' THEN
-    RETURN a;
-  END IF;
-  RETURN oncehook.answer_as(a, d.answers);
+  RETURN a;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb)
@@ -1155,6 +1219,12 @@ BEGIN
     FROM oncehook.webhook_events e JOIN oncehook.webhook_sources s ON s.id = e.source WHERE e.id = event_id;
   RETURN CASE WHEN paths <> '[]' THEN coalesce(oncehook.without(stored, paths) = oncehook.without(payload, paths), false) ELSE false END;
 END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.signed_as_usual(s oncehook.webhook_sources, header text, stamp text, body bytea, at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (CASE WHEN ((s).tolerance_seconds IS NULL) THEN (NOT ((s).signature ? 'timestamp'::text)) WHEN ((translate(stamp, '0123456789'::text, ''::text) = ''::text) AND ((length(stamp) >= 1) AND (length(stamp) <= 10))) THEN (((date_part('epoch'::text, at) - (stamp)::double precision) >= (0)::double precision) AND ((date_part('epoch'::text, at) - (stamp)::double precision) <= ((s).tolerance_seconds)::double precision)) ELSE NULL::boolean END AND (sha256(((s).outer_pads[1] || convert_to(split_part(split_part(header, (s).mac_lead, 2), (s).header_separator, 1), 'UTF8'::name))) = sha256(((s).outer_pads[1] || convert_to(encode(sha256(((s).outer_pads[1] || sha256(((((s).inner_pads[1] || convert_to(replace((s).signed_before, '{timestamp}'::text, stamp), 'UTF8'::name)) || body) || convert_to((s).signed_after, 'UTF8'::name))))), (s).mac_encoding), 'UTF8'::name)))) AND (strpos(header, ((s).header_separator || ' '::text)) = 0));
 
 CREATE OR REPLACE FUNCTION oncehook.signed_message(parts jsonb, stamp text, headers jsonb, body bytea)
  RETURNS bytea
@@ -1190,28 +1260,15 @@ BEGIN
   RETURN CASE WHEN after_body THEN array_to_string(parts[body_at + 1:], '') ELSE array_to_string(parts[:body_at - 1], '') END;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.verify(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamp with time zone)
+CREATE OR REPLACE FUNCTION oncehook.usual_encoding(signature jsonb)
  RETURNS text
  LANGUAGE plpgsql
- STABLE
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-DECLARE
-  header text := s.header_separator || (headers ->> (s.signature ->> 'header'));
-  stamp text := split_part(split_part(header, s.stamp_lead, 2), s.header_separator, 1);
 BEGIN
-  IF (CASE WHEN s.tolerance_seconds IS NULL THEN NOT s.signature ? 'timestamp'
-      WHEN translate(stamp, '0123456789', '') = '' AND length(stamp) BETWEEN 1 AND 10 AND s.signature #>> '{timestamp,unit}' = 's'
-      THEN date_part('epoch', at) - stamp::float8 BETWEEN 0 AND s.tolerance_seconds END)
-    AND sha256(s.outer_pads[1] || convert_to(split_part(split_part(header, s.mac_lead, 2), s.header_separator, 1), 'UTF8'))
-      = sha256(s.outer_pads[1] || convert_to(encode(sha256(s.outer_pads[1] || sha256(s.inner_pads[1]
-          || convert_to(replace(s.signed_before, '{timestamp}', stamp), 'UTF8') || body || convert_to(s.signed_after, 'UTF8')
-        )), s.signature ->> 'encoding'), 'UTF8'))
-    AND s.signature ->> 'scheme' = 'hmac-sha256'
-    AND strpos(header, s.header_separator || ' ') = 0 -- a pair that begins with a blank has its place only there
-  THEN
-    RETURN NULL;
-  END IF;
-  RETURN oncehook.verify_fully(s, headers, body, at);
+  RETURN CASE WHEN signature ->> 'scheme' = 'hmac-sha256' AND coalesce(signature #>> '{timestamp,unit}', 's') = 's'
+    THEN signature ->> 'encoding' END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.verify(source text, headers jsonb, body bytea, at timestamp with time zone)
@@ -1222,9 +1279,19 @@ AS $function$
 #variable_conflict use_variable
 DECLARE
   s oncehook.webhook_sources;
+  header text;
+  stamp text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  RETURN CASE WHEN s.id IS NULL THEN 'source unknown' ELSE oncehook.verify(s, headers, body, at) END;
+  IF s.id IS NULL THEN
+    RETURN 'source unknown';
+  END IF;
+  header := s.header_separator || (headers ->> s.signature_header);
+  stamp := split_part(split_part(header, s.stamp_lead, 2), s.header_separator, 1);
+  IF oncehook.signed_as_usual(s, header, stamp, body, at) THEN
+    RETURN NULL;
+  END IF;
+  RETURN oncehook.verify_fully(s, headers, body, at);
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.verify_fully(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamp with time zone)
@@ -1305,10 +1372,10 @@ GRANT EXECUTE ON FUNCTION oncehook.receive(source text, body text, headers text,
 
 GRANT EXECUTE ON FUNCTION oncehook.replay(event_id text, source text, workflow text, execution_id text, instance text) TO oncehook_n8n;
 
-GRANT EXECUTE ON FUNCTION oncehook.report(d oncehook.delivery, event_id bigint, attempts integer) TO oncehook_n8n;
+GRANT EXECUTE ON FUNCTION oncehook.report() TO oncehook_n8n;
 
 GRANT USAGE ON SCHEMA oncehook TO oncehook_n8n;
 
 GRANT INSERT (idempotency_key, source, event_type, external_id, object_id, claim_hash, locked_until, next_attempt_at, workflow, execution_id, instance, content_type, headers, query, body, body_sha256, payload) ON TABLE oncehook.webhook_events TO oncehook_n8n;
-GRANT SELECT (id, idempotency_key, attempts, claim_hash, locked_until) ON TABLE oncehook.webhook_events TO oncehook_n8n;
+GRANT SELECT (idempotency_key, attempts, claim_hash, locked_until) ON TABLE oncehook.webhook_events TO oncehook_n8n;
 GRANT UPDATE (status, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance) ON TABLE oncehook.webhook_events TO oncehook_n8n;

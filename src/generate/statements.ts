@@ -31,12 +31,17 @@ export function checkStatement(name: StatementName, sql: string): string {
       /\$[0-9]+\s*(\^|~|#|:(raw|alias|name|json|csv|list|value)\b)/,
       'holds what pg-promise takes for a filter',
     ],
-    [/^(?!\s*--)[^\n]*;/m, 'holds a semicolon: one statement, one row'],
   ] as const;
   for (const [pattern, problem] of problems) {
     if (pattern.test(sql)) {
       throw new Bug(`templates/sql/${name}.sql ${problem}`);
     }
+  }
+  const before = sql.replace(/--.*/g, '').split(';').slice(0, -1);
+  if (before.some((statement) => !/^\s*INSERT\b/.test(statement) || /\bRETURNING\b/.test(statement))) {
+    throw new Bug(
+      `templates/sql/${name}.sql holds a statement before its last one that gives rows: one delivery, one row`,
+    );
   }
   const used = new Set([...sql.matchAll(/\$([0-9]+)/g)].map(([, number]) => Number(number)));
   const wanted = PARAMETERS[name];

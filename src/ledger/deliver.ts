@@ -41,7 +41,7 @@ export interface Transition {
   explanation: string | null;
 }
 
-/** Puts one delivery through the statement of the node "Claim event". */
+/** Puts one delivery through the statements of the node "Claim event". */
 export function claim(client: pg.ClientBase, delivery: Delivery, run: Run): Promise<Answer> {
   return one<Answer>(client, 'claim', [
     delivery.sourceId,
@@ -100,6 +100,8 @@ async function one<T>(
     const value = values[Number(number) - 1];
     return value === null || value === undefined ? 'NULL' : pg.escapeLiteral(value);
   });
-  const { rows } = await client.query<T & pg.QueryResultRow>(sql);
-  return rows[0] as T;
+  const result: pg.QueryResult | pg.QueryResult[] = await client.query(sql);
+  // Of several statements in one message the last one answers.
+  const answer = Array.isArray(result) ? result.at(-1) : result;
+  return answer?.rows[0] as T;
 }

@@ -113,6 +113,15 @@ BEGIN
     E'\x01' || CASE WHEN NOT signature ? 'pairs' THEN coalesce(signature ->> 'prefix', '') END);
 END $f$;
 
+-- How the MAC of the usual scheme is written: HMAC-SHA256 with a timestamp in seconds, or with none. NULL for
+-- every other scheme, which `verify_fully` alone can judge.
+CREATE FUNCTION oncehook.usual_encoding(signature jsonb) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  RETURN CASE WHEN signature ->> 'scheme' = 'hmac-sha256' AND coalesce(signature #>> '{timestamp,unit}', 's') = 's'
+    THEN signature ->> 'encoding' END;
+END $f$;
+
 -- Headers and query parameters whose values the ledger must not keep: they would let a reader of the
 -- table act as the sender.
 CREATE FUNCTION oncehook.credential_names(signature jsonb) RETURNS text[]
@@ -134,6 +143,8 @@ CREATE TABLE oncehook.webhook_sources (
   header_separator text GENERATED ALWAYS AS (coalesce(signature #>> '{pairs,separator}', E'\x01')) STORED,
   mac_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{pairs,name}')) STORED,
   stamp_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{timestamp,pair}')) STORED,
+  signature_header text GENERATED ALWAYS AS (signature ->> 'header') STORED,
+  mac_encoding text GENERATED ALWAYS AS (oncehook.usual_encoding(signature)) STORED,
   credential_names text[] NOT NULL GENERATED ALWAYS AS (oncehook.credential_names(signature)) STORED,
   key_recipe text NOT NULL,
   key_plan jsonb NOT NULL GENERATED ALWAYS AS (oncehook.compile_recipe(key_recipe)) STORED,
@@ -238,7 +249,7 @@ CREATE TABLE oncehook.webhook_duplicates (
   source text NOT NULL,
   received_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   source_ip text,
-  outcome text NOT NULL CHECK (outcome IN ('duplicate', 'mismatch')),
+  outcome text NOT NULL, -- `duplicate` or `mismatch`; a CHECK would be read and prepared anew for every duplicate
   body_sha256 bytea,
   body bytea,
   -- No foreign key: a duplicate that crosses its event's deletion must not fail.

@@ -7,7 +7,7 @@ GRANT USAGE ON SCHEMA oncehook TO oncehook_n8n;
 -- The four statements in the workflow's nodes.
 GRANT EXECUTE ON FUNCTION
   oncehook.receive(text, text, text, text, text, text),
-  oncehook.report(oncehook.delivery, bigint, int),
+  oncehook.report(),
   oncehook.finish(text, text),
   oncehook.fail(text, text, text, text, text, text),
   oncehook.replay(text, text, text, text, text)
@@ -18,5 +18,5 @@ GRANT EXECUTE ON FUNCTION
 GRANT INSERT (idempotency_key, source, event_type, external_id, object_id, content_type, headers, query, body, body_sha256, payload,
     claim_hash, locked_until, next_attempt_at, workflow, execution_id, instance),
   UPDATE (status, attempts, claim_hash, claimed_at, locked_until, next_attempt_at, workflow, execution_id, instance),
-  SELECT (id, idempotency_key, attempts, claim_hash, locked_until)
+  SELECT (idempotency_key, attempts, claim_hash, locked_until)
   ON oncehook.webhook_events TO oncehook_n8n;

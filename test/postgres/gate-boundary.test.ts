@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OWNER_ROLE } from './harness/cluster.ts';
 import { type Gate, openGate } from './harness/gate.ts';
-import { claimText, deliver, fail, finish, sqlState } from './harness/gate-statements.ts';
+import { type Answer, claimText, deliver, fail, finish, only, sqlState } from './harness/gate-statements.ts';
 
 let gate: Gate;
 beforeAll(async () => {
@@ -97,9 +97,9 @@ test('objects of its own stand in for nothing: temporary, or in a schema that it
       source: 'p',
       body: '{"id":"shadow"}',
       headers: gate.sign('p', '{"id":"shadow"}'),
-    }).replaceAll('(d).refused IS NULL', 'true');
-    const outcome = await client.query(taken).then(
-      ({ rows }) => rows[0].outcome,
+    }).replaceAll('d.key IS NOT NULL', 'true');
+    const outcome = await only<Answer>(client, taken).then(
+      (row) => row.outcome,
       (error: pg.DatabaseError) => error.code,
     );
     expect(['duplicate', '42501', '23502']).toContain(outcome);

@@ -38,7 +38,7 @@ test('the grants are these and no others', async () => {
       table,
       columns: `${came} locked_until next_attempt_at object_id payload query source workflow`,
     },
-    { right: 'SELECT', table, columns: 'attempts claim_hash id idempotency_key locked_until' },
+    { right: 'SELECT', table, columns: 'attempts claim_hash idempotency_key locked_until' },
     { right: 'UPDATE', table, columns: taken },
   ]);
   const { rows: functions } = await n8n.query(
@@ -85,6 +85,7 @@ test.each([
 });
 
 test.each([
+  'id',
   'body',
   'body_sha256',
   'payload',
@@ -100,9 +101,9 @@ test.each([
   for (const sql of [
     `SELECT ${column} FROM oncehook.webhook_events`,
     `SELECT 1 FROM oncehook.webhook_events WHERE ${column} IS NOT NULL`,
-    `SELECT id FROM oncehook.webhook_events ORDER BY ${column}`,
-    `UPDATE oncehook.webhook_events SET workflow = 'x' WHERE id = 0 RETURNING ${column}`,
-    `UPDATE oncehook.webhook_events SET workflow = ${column}::text WHERE id = 0`,
+    `SELECT attempts FROM oncehook.webhook_events ORDER BY ${column}`,
+    `UPDATE oncehook.webhook_events SET workflow = 'x' WHERE attempts = 0 RETURNING ${column}`,
+    `UPDATE oncehook.webhook_events SET workflow = ${column}::text WHERE attempts = 0`,
     `INSERT INTO oncehook.webhook_events AS e (idempotency_key, source, body, body_sha256, locked_until) VALUES ('k', 's', '', '', now())
        ON CONFLICT (idempotency_key) DO UPDATE SET workflow = e.${column}::text`,
   ])
@@ -111,7 +112,7 @@ test.each([
 
 describe('it cannot change an event but by taking it over', () => {
   const set = (change: string, row: Answer) =>
-    code(`UPDATE oncehook.webhook_events SET ${change} WHERE id = ${row.event_id}`);
+    code(`UPDATE oncehook.webhook_events SET ${change} WHERE idempotency_key = '${row.key}'`);
   const takeover =
     "status = 'processing', attempts = attempts + 1, claim_hash = '\\x01', locked_until = now() + interval '1 min'";
 

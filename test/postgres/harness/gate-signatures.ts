@@ -46,7 +46,7 @@ export async function verdict(
   at: number,
 ): Promise<string | null> {
   const { fast, full } = await gate.row<{ fast: string | null; full: string | null }>(
-    `SELECT oncehook.verify(s, $2::jsonb, $3::bytea, to_timestamp($4::float8)) AS fast,
+    `SELECT oncehook.verify(s.id, $2::jsonb, $3::bytea, to_timestamp($4::float8)) AS fast,
        oncehook.verify_fully(s, $2::jsonb, $3::bytea, to_timestamp($4::float8)) AS full
      FROM oncehook.webhook_sources s WHERE id = $1`,
     [source, JSON.stringify(headers), Buffer.from(body), at],

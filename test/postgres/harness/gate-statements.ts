@@ -77,6 +77,20 @@ export function claimText(delivery: Delivery): string {
   ]);
 }
 
+/** Asks for the answer to a delivery that was made up, as whoever has n8n's role could. */
+export function reportText(delivery: object, body = ''): string {
+  const made = JSON.stringify(delivery).replaceAll("'", "''");
+  return `SELECT set_config('oncehook.body', '${Buffer.from(body).toString('base64')}', true),
+      set_config('oncehook.delivery', jsonb_populate_record(NULL::oncehook.delivery, '${made}')::text, true);
+    SELECT * FROM oncehook.report()`;
+}
+
+/** Sends what `reportText` gives. */
+export async function report(client: pg.ClientBase, delivery: object, body = ''): Promise<Answer> {
+  const results: unknown = await client.query(reportText(delivery, body));
+  return (results as pg.QueryResult<Answer>[]).at(-1)?.rows[0] as Answer;
+}
+
 /** Sends one delivery by the simple protocol. Throws unless exactly one row comes back. */
 export async function deliver(client: pg.ClientBase, delivery: Delivery): Promise<Answer> {
   return only<Answer>(client, claimText(delivery));
@@ -133,8 +147,10 @@ function base64(body: Uint8Array | string | { base64: string }): string {
   return Buffer.from(body).toString('base64');
 }
 
-async function only<T extends object>(client: pg.ClientBase, sql: string): Promise<T> {
-  const { rows } = await client.query<T>(sql);
+export async function only<T extends object>(client: pg.ClientBase, sql: string): Promise<T> {
+  const results: pg.QueryResult<T> | pg.QueryResult<T>[] = await client.query<T>(sql);
+  // n8n's node hands on the rows of every statement of a text.
+  const rows = [results].flat().flatMap((result) => result.rows);
   const [row] = rows;
   if (rows.length !== 1 || !row) throw new Error(`${rows.length} rows came back in place of one`);
   return row;

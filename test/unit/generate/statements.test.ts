@@ -17,6 +17,11 @@ describe('the SQL of the nodes', () => {
     expect(checkStatement('mark-success', sql)).toBe(sql.trimEnd());
   });
 
+  test('may insert before the statement that gives its row', () => {
+    const sql = '-- one; two\nINSERT INTO t VALUES ($1);\n\nSELECT f($2)';
+    expect(checkStatement('mark-success', sql)).toBe(sql);
+  });
+
   test.each([
     ['an expression', "SELECT f($1, $2), '{{ $json.id }}'"],
     ['a dollar quote', 'SELECT f($1, $2), $$x$$'],
@@ -25,7 +30,8 @@ describe('the SQL of the nodes', () => {
     ['a parameter in a block comment', 'SELECT f($1, $2) /* $1 */'],
     ['what n8n takes for a filter', 'SELECT f($1, $2) WHERE $1:name'],
     ['an operator that n8n takes for a filter', "SELECT f($1, $2) WHERE $1~'x'"],
-    ['two statements', 'SELECT 1; SELECT f($1, $2)'],
+    ['a statement before the last one that gives rows', 'SELECT 1; SELECT f($1, $2)'],
+    ['the same by RETURNING', 'INSERT INTO t VALUES ($1) RETURNING id; SELECT f($2)'],
     ['a parameter too few', 'SELECT f($1)'],
     ['a parameter too many', 'SELECT f($1, $2, $3)'],
     ['a gap', 'SELECT f($1, $3)'],
