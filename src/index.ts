@@ -1,9 +1,9 @@
 export { type Config, loadConfig, type SourceConfig } from './config/load.ts';
+export type { Rename } from './config/renames.ts';
 export { configJsonSchema } from './config/schema.ts';
 export { Bug, type Issue, UserError } from './errors.ts';
 export { type Generated, type GeneratedFile, type GenerateOptions, generate } from './generate/generate.ts';
 export type { LeftOver } from './generate/left-over.ts';
-export type { Rename } from './generate/renames.ts';
 export { type ResolvedSource, resolveSources, type SourceRow } from './generate/resolve.ts';
 export type { WorkflowSource } from './generate/source/types.ts';
 export { sourceWorkflow } from './generate/source/workflow.ts';

@@ -2,6 +2,8 @@ import { readEnv } from '../config/env.ts';
 import { UserError } from '../errors.ts';
 import { N8N_ROLE } from '../ledger/n8n-role.ts';
 import type { Context } from './context.ts';
+import type { DatabaseOptions } from './options.ts';
+import type { StackOutputs } from './stack.ts';
 
 /** A database that a verb works on. */
 export interface Target {
@@ -13,20 +15,26 @@ export interface Target {
   setting: string;
   /** For people: which database that is, without user and password. */
   name: string;
-  /** True for the database of `oncehook dev`. */
-  dev: boolean;
+  /** True where the password of n8n's role is not this command's to set: `oncehook dev` or Pulumi does that. */
+  keepsPassword: boolean;
 }
 
 /**
- * The database that the configuration names by its environment variable (or `variable` in its place); where that
- * is not set, the one of an `oncehook dev` that runs beside the configuration.
- * @throws UserError where there is neither.
+ * The database of the Pulumi stack that was named; or else the one that the configuration names by its environment
+ * variable (or by another one in its place); where that is not set, the one of an `oncehook dev` that runs beside the
+ * configuration.
+ * @throws UserError where there is none.
  */
 export async function findDatabase(
-  { config, devFolder }: Pick<Context, 'config' | 'devFolder'>,
-  variable: string | undefined,
+  context: Pick<Context, 'config' | 'devFolder' | 'root'>,
+  { stack, databaseUrlEnv: variable }: DatabaseOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Target> {
+  const { config, devFolder } = context;
+  if (stack !== undefined) {
+    const { readStack } = await import('./stack.ts');
+    return ofStack(await readStack(stack, context, env));
+  }
   const setting = variable ?? config.database;
   if (env[setting] !== undefined || variable !== undefined)
     return fromEnvironment(setting, env, config.n8nPassword);
@@ -40,6 +48,18 @@ export async function findDatabase(
   });
 }
 
+/** n8n's password is Pulumi's to set, so that the target counts as one whose password is known elsewhere. */
+function ofStack({ name, databaseUrl, n8nUrl }: StackOutputs): Target {
+  const setting = `the stack ${name}`;
+  return {
+    url: databaseUrl,
+    n8nUrl,
+    setting,
+    name: `${describeUrl(databaseUrl)} (stack ${name})`,
+    keepsPassword: true,
+  };
+}
+
 function fromEnvironment(setting: string, env: NodeJS.ProcessEnv, passwordSetting: string): Target {
   const url = readEnv(setting, env);
   const password = env[passwordSetting];
@@ -47,7 +67,7 @@ function fromEnvironment(setting: string, env: NodeJS.ProcessEnv, passwordSettin
     url,
     setting,
     name: describeUrl(url),
-    dev: false,
+    keepsPassword: false,
     ...(password ? n8nLogin(url, password) : {}),
   };
 }

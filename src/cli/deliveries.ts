@@ -1,10 +1,10 @@
 import { UserError } from '../errors.ts';
 import type { ResolvedSource } from '../generate/resolve.ts';
+import { randomSecret } from '../providers/keys.ts';
 import { freshSample } from '../providers/sample.ts';
 import { sign } from '../providers/sign.ts';
 import { signedHeaders } from '../providers/signed.ts';
 import type { Tamper } from './send/tampers.ts';
-import { randomSecret } from './signing.ts';
 
 /** What a delivery is made of. */
 export interface DeliveryPlan {

@@ -48,7 +48,7 @@ async function asDatabaseError(error: unknown): Promise<UserError | undefined> {
   const ofServer = severity !== undefined;
   const ofConnection = syscall === 'read' || syscall === 'write' || /^Connection terminated/.test(message);
   if (!ofServer && !ofConnection) return undefined;
-  const { explainDatabaseError } = await import('./database-errors.ts');
+  const { explainDatabaseError } = await import('../ledger/database-errors.ts');
   return explainDatabaseError(error);
 }
 

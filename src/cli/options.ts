@@ -1,10 +1,16 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { invocation } from './invocation.ts';
 
 /** What every verb takes. */
 export interface CommonOptions {
   json?: boolean;
   config: string;
+}
+
+/** What the verbs that work on a database take. */
+export interface DatabaseOptions {
+  databaseUrlEnv?: string;
+  stack?: string;
 }
 
 /** Adds `--json` and `--config` to a verb, and examples to its help. */
@@ -19,12 +25,18 @@ export function common(command: Command, ...examples: string[]): Command {
     );
 }
 
-/** Adds the option of the verbs that work on a database. */
+/** Adds the options of the verbs that work on a database. */
 export function onDatabase(command: Command): Command {
-  return command.option(
-    '--database-url-env <name>',
-    'the environment variable that holds the address of the database, in place of the one that the configuration names',
-  );
+  return command
+    .option(
+      '--database-url-env <name>',
+      'the environment variable that holds the address of the database, in place of the one that the configuration names',
+    )
+    .addOption(
+      new Option('--stack <name>', 'the database of a Pulumi stack, by its outputs').conflicts(
+        'databaseUrlEnv',
+      ),
+    );
 }
 
 /** An option's parser for a whole number between two others. */

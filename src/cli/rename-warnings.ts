@@ -1,4 +1,4 @@
-import { type Rename, renameWarning } from '../generate/renames.ts';
+import { type Rename, renameWarning } from '../config/renames.ts';
 import type { Output } from './output.ts';
 
 /** Warns of what may be renames without an id, and gives the warnings for `--json`. */

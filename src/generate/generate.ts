@@ -1,12 +1,12 @@
 import { dirname, join, resolve } from 'node:path';
 import { type Config, inspectConfig } from '../config/load.ts';
+import { findRenames, type Rename } from '../config/renames.ts';
 import { configJsonSchema } from '../config/schema.ts';
 import { Bug, type Issue, UserError } from '../errors.ts';
 import { packageVersion, readCompiled } from '../templates.ts';
 import { serialise } from '../workflow/serialise.ts';
 import { interruptible } from './interrupt.ts';
 import { findLeftOver, type LeftOver } from './left-over.ts';
-import { findRenames, type Rename } from './renames.ts';
 import { type ResolvedSource, resolveInspected } from './resolve.ts';
 import { sourceWorkflow } from './source/workflow.ts';
 import { editsOf, stamp, stampOf } from './stamp.ts';

@@ -2,9 +2,13 @@ import type { z } from 'zod';
 import type { Issue } from '../errors.ts';
 import { choicesAt, keysAt, type Schema, valueAt } from './schema-walk.ts';
 import { printable, suggest } from './suggest.ts';
-import { maxIssues, type Path, type YamlFile } from './yaml.ts';
+import { maxIssues, type Path, type Position } from './yaml.ts';
 
-type Located = Pick<YamlFile, 'locate' | 'locateKey' | 'file'>;
+/** Where a value stands: a YAML file, or anything that can name less of a place. */
+export interface Located {
+  locate(path: Path): Partial<Position>;
+  locateKey(path: Path): Partial<Position>;
+}
 
 const typeNames: Record<string, string> = {
   string: 'a text',
@@ -79,25 +83,17 @@ function explain(
       const own = issue.message.startsWith('Invalid input') ? undefined : issue.message;
       const expected = own ?? typeNames[issue.expected] ?? issue.expected;
       if (given === undefined) {
-        return [{ ...here, message: 'This setting is missing.', expected, remedy: 'Add it.' }];
+        return [{ ...here, message: 'This setting is missing.', expected, remedy: remedy ?? 'Add it.' }];
       }
       const message = `This is ${typeName(given)}.`;
       return [{ ...here, message, expected, remedy: remedy ?? 'Correct the value.' }];
     }
     case 'invalid_value':
-      return [
-        { ...here, message: 'This value is not known.', ...oneOf(valueAt(value, issue.path), issue.values) },
-      ];
+      return [{ ...here, ...unlisted(valueAt(value, issue.path), issue.values, remedy) }];
     case 'invalid_union':
       // Of a union with a discriminator zod names the key that did not match; the others have a text of their own.
       return issue.discriminator
-        ? [
-            {
-              ...here,
-              message: 'This value is not known.',
-              ...oneOf(valueAt(value, issue.path), choicesAt(schema, issue.path, value)),
-            },
-          ]
+        ? [{ ...here, ...unlisted(valueAt(value, issue.path), choicesAt(schema, issue.path, value), remedy) }]
         : [
             {
               ...here,
@@ -147,6 +143,20 @@ export function oneOf(word: unknown, known: readonly unknown[]): Pick<Issue, 'ex
   return {
     expected: words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`,
     remedy: near ? `Did you mean ${near}?` : 'Use one of these.',
+  };
+}
+
+/** What to say of a value that is none of those known, or is not there. */
+function unlisted(
+  given: unknown,
+  known: readonly unknown[],
+  remedy: string | undefined,
+): Pick<Issue, 'message' | 'expected' | 'remedy'> {
+  const missing = given === undefined;
+  return {
+    message: missing ? 'This setting is missing.' : 'This value is not known.',
+    ...oneOf(given, known),
+    ...(missing ? { remedy: remedy ?? 'Add it.' } : {}),
   };
 }
 

@@ -1,21 +1,23 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
-import { UserError } from '../errors.ts';
+import type pg from 'pg';
 import { readTemplate } from '../templates.ts';
+import { asAdministrator, shapeLogin, withoutCollision } from './login.ts';
 import { scramVerifier } from './scram.ts';
 
 /** The role that n8n's credential names. */
 export const N8N_ROLE = 'oncehook_n8n';
 
-/** Pinned on the role, because the gate depends on them and n8n cannot set them. */
-const SETTINGS: Readonly<Record<string, string>> = {
+/**
+ * Pinned on the role, because the gate depends on them and n8n cannot set them. Times are in milliseconds without
+ * a unit: Pulumi's Postgres provider can read no other form.
+ */
+export const N8N_SETTINGS = {
   default_transaction_isolation: 'read committed',
-  lock_timeout: '2s',
+  lock_timeout: '2000',
   // n8n writes values into the statement's text, and quotes them as the standard says.
   standard_conforming_strings: 'on',
-  statement_timeout: '20s',
-  idle_in_transaction_session_timeout: '30s',
-};
+  statement_timeout: '20000',
+  idle_in_transaction_session_timeout: '30000',
+} as const satisfies Readonly<Record<string, string>>;
 
 export interface RoleOptions {
   /** Left as it is where not given. */
@@ -45,90 +47,31 @@ export async function ensureN8nRole(client: pg.ClientBase, options: RoleOptions 
     options.password === undefined
       ? undefined
       : scramVerifier(options.password, options.setting ?? 'ONCEHOOK_N8N_PASSWORD');
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await inTransaction(client, () => shape(client, verifier));
-    } catch (error) {
-      // Roles belong to the server, not to the database: another project's run may touch the same rows.
-      if (attempt >= 10 || !isCollision(error)) throw error;
-      await pause(20 * attempt + Math.random() * 50);
-    }
-  }
+  const shape = { role: N8N_ROLE, settings: N8N_SETTINGS, verifier };
+  return withoutCollision(client, async () => {
+    const created = !(await n8nRoleExists(client));
+    if (created) await asAdministrator(client, shape, `CREATE ROLE ${N8N_ROLE} LOGIN`);
+    const settings = await shapeLogin(client, shape);
+    await client.query(grants(true));
+    return { created, settings, passwordSet: verifier !== undefined };
+  });
 }
 
-async function shape(client: pg.ClientBase, verifier: string | undefined): Promise<RoleChange> {
-  const created = !(await exists(client));
-  if (created) await asAdministrator(client, `CREATE ROLE ${N8N_ROLE} LOGIN`);
-  const settings = await wrongSettings(client);
-  for (const name of settings) {
-    const value = pg.escapeLiteral(SETTINGS[name] ?? '');
-    await asAdministrator(client, `ALTER ROLE ${N8N_ROLE} SET ${name} = ${value}`);
-  }
-  if (verifier !== undefined) {
-    await asAdministrator(client, `ALTER ROLE ${N8N_ROLE} LOGIN PASSWORD ${pg.escapeLiteral(verifier)}`);
-  }
-  await client.query(readTemplate(`sql/${N8N_ROLE}.sql`));
-  return { created, settings, passwordSet: verifier !== undefined };
+/**
+ * Grants `oncehook_n8n` what it may do, and takes from PUBLIC what it must not, as the schema's owner and after
+ * `migrate`. `role` says whether there is such a role at all: without it, only PUBLIC's rights are taken.
+ */
+export async function grantN8nRights(client: pg.ClientBase, { role }: { role: boolean }): Promise<void> {
+  await withoutCollision(client, () => client.query(grants(role)));
 }
 
-async function exists(client: pg.ClientBase): Promise<boolean> {
+/** The statements of `grantN8nRights`, of which its digest is made. */
+export function grants(role: boolean): string {
+  const files = role ? ['oncehook_public', N8N_ROLE] : ['oncehook_public'];
+  return files.map((file) => readTemplate(`sql/${file}.sql`)).join('\n');
+}
+
+/** Whether the server has the role. */
+export async function n8nRoleExists(client: pg.ClientBase): Promise<boolean> {
   return (await client.query('SELECT FROM pg_roles WHERE rolname = $1', [N8N_ROLE])).rowCount === 1;
-}
-
-async function wrongSettings(client: pg.ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ setting: string }>(
-    `SELECT unnest(s.setconfig) AS setting FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
-     WHERE s.setdatabase = 0 AND r.rolname = $1`,
-    [N8N_ROLE],
-  );
-  const found = new Set(rows.map(({ setting }) => setting));
-  return Object.keys(SETTINGS).filter((name) => !found.has(`${name}=${SETTINGS[name]}`));
-}
-
-async function asAdministrator(client: pg.ClientBase, statement: string): Promise<void> {
-  try {
-    await client.query(statement);
-  } catch (error) {
-    if ((error as pg.DatabaseError).code !== '42501') throw error;
-    const me = (await currentRole(client)) ?? 'the role that migrates';
-    throw new UserError({
-      message: `Role "${me}" may not make or change the role ${N8N_ROLE} (${(error as Error).message}).`,
-      remedy: [
-        'As an administrator of the server, once:',
-        `  CREATE ROLE ${N8N_ROLE} LOGIN;  -- where it is missing`,
-        `  GRANT ${N8N_ROLE} TO "${me}" WITH ADMIN OPTION;`,
-        `  ALTER ROLE "${me}" CREATEROLE;`,
-        'Or leave the password to the administrator and set these by hand:',
-        ...Object.entries(SETTINGS).map(
-          ([name, value]) => `  ALTER ROLE ${N8N_ROLE} SET ${name} = '${value}';`,
-        ),
-      ].join('\n'),
-    });
-  }
-}
-
-async function currentRole(client: pg.ClientBase): Promise<string | undefined> {
-  // The failed statement aborted the transaction, and nothing was kept that would be lost.
-  await client.query('ROLLBACK');
-  return (await client.query<{ role: string }>('SELECT current_user AS role')).rows[0]?.role;
-}
-
-async function inTransaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
-  await client.query('BEGIN');
-  try {
-    const result = await work();
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {});
-    throw error;
-  }
-}
-
-/** `tuple concurrently updated`, a role that another run has just made, and a deadlock between two runs. */
-function isCollision(error: unknown): boolean {
-  const { code, message = '' } = error as pg.DatabaseError;
-  return (
-    (code === 'XX000' && message.includes('concurrently')) || ['42710', '23505', '40P01'].includes(code ?? '')
-  );
 }

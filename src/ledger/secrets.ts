@@ -32,8 +32,8 @@ export interface SecretInfo {
 }
 
 /**
- * Stores a secret. A value that the source has already is not stored twice, whatever its name; a retired
- * one becomes live again.
+ * Stores a secret, in a transaction of its own. A value that the source has already is not stored twice, whatever its
+ * name; a retired one becomes live again. No log of the server's statements holds the value.
  *
  * Throws UserError: empty key or name, unknown source, a name that stands for another secret.
  */
@@ -130,10 +130,18 @@ async function store(
   client: pg.ClientBase,
   { sourceId, name, key }: NewSecret,
 ): Promise<StoredSecret | undefined> {
+  await client.query('BEGIN');
   try {
-    const values = [sourceId, name, Buffer.from(key)];
-    return (await client.query<StoredSecret>(readTemplate('sql/ledger-add-secret.sql'), values)).rows[0];
+    const blocks = [Math.ceil(key.length / 32)];
+    const { rows } = await client.query<{ pad: string }>(readTemplate('sql/ledger-secret-pad.sql'), blocks);
+    const pad = Buffer.from(rows[0]?.pad ?? '', 'hex');
+    const masked = Buffer.from(key.map((byte, index) => byte ^ (pad[index] ?? 0)));
+    const values = [sourceId, name, masked];
+    const stored = await client.query<StoredSecret>(readTemplate('sql/ledger-add-secret.sql'), values);
+    await client.query('COMMIT');
+    return stored.rows[0];
   } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
     if ((error as pg.DatabaseError).code !== '23503') throw error;
     throw new UserError({
       message: `The database has no source "${sourceId}".`,

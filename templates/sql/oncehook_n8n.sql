@@ -1,7 +1,8 @@
--- What n8n's role may do, and nothing else. Run after every migration, by the schema's owner; repeatable.
-REVOKE ALL ON ALL TABLES IN SCHEMA oncehook FROM PUBLIC, oncehook_n8n;
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA oncehook FROM PUBLIC, oncehook_n8n;
-REVOKE ALL ON SCHEMA oncehook FROM PUBLIC, oncehook_n8n;
+-- What n8n's role may do, and nothing else. Run after every migration and after oncehook_public.sql, by the schema's
+-- owner; repeatable.
+REVOKE ALL ON ALL TABLES IN SCHEMA oncehook FROM oncehook_n8n;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA oncehook FROM oncehook_n8n;
+REVOKE ALL ON SCHEMA oncehook FROM oncehook_n8n;
 GRANT USAGE ON SCHEMA oncehook TO oncehook_n8n;
 
 -- The four statements in the workflow's nodes.

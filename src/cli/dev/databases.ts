@@ -72,7 +72,7 @@ export async function findDevDatabase(devFolder: string): Promise<Target | undef
     n8nUrl: n8nUrl(server, DATABASE, passwords),
     setting: 'the development database',
     name: `the development database (port ${found.port})`,
-    dev: true,
+    keepsPassword: true,
   };
 }
 

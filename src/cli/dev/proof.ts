@@ -5,11 +5,11 @@ import { Bug } from '../../errors.ts';
 import { type ResolvedSource, resolveSources } from '../../generate/resolve.ts';
 import { connect } from '../../ledger/connect.ts';
 import { claim, markFailed, markSuccess, type Run } from '../../ledger/deliver.ts';
+import { rollOut } from '../../ledger/rollout.ts';
 import { addSecret } from '../../ledger/secrets.ts';
+import { randomSecret, storedKey } from '../../providers/keys.ts';
 import { catalogue } from '../../providers/load.ts';
 import { type DeliveryPlan, signedRequest } from '../deliveries.ts';
-import { rollOut } from '../rollout.ts';
-import { randomSecret, storedKey } from '../signing.ts';
 import { type DevServer, n8nUrl, ownerUrl, withThrowAwayDatabase } from './databases.ts';
 import type { Passwords } from './folder.ts';
 

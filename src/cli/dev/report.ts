@@ -1,11 +1,12 @@
 import { join, relative } from 'node:path';
-import { renameWarning } from '../../generate/renames.ts';
+import { renameWarning } from '../../config/renames.ts';
 import { formatDuration } from '../../input/duration.ts';
 import type { Context } from '../context.ts';
+import { credentialFields } from '../credential.ts';
 import { importFolderCommand, leftOverLine } from '../generate-text.ts';
 import { invocation, startCommand } from '../invocation.ts';
 import { count, type Output, printable, table } from '../output.ts';
-import { type Credential, credentialFields } from './credential.ts';
+import type { Credential } from './credential.ts';
 import { FILES } from './folder.ts';
 import type { Proof } from './proof.ts';
 import { DEFAULT_PORT } from './server.ts';

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import type pg from 'pg';
 import type { ResolvedSource } from '../../generate/resolve.ts';
 import { addSecret } from '../../ledger/secrets.ts';
-import { randomSecret, storedKey } from '../signing.ts';
+import { randomSecret, storedKey } from '../../providers/keys.ts';
 import { FILES, readText, writePrivate } from './folder.ts';
 
 const HEAD = `# Signing secrets that Oncehook made up for development on this machine, for sources whose environment

@@ -9,9 +9,10 @@ import {
   type SecretInfo,
   type StoredSecret,
 } from '../../ledger/secrets.ts';
+import { secretRule, storedKey } from '../../providers/keys.ts';
 import { type Context, findSource, loadContext } from '../context.ts';
 import { findDatabase } from '../database.ts';
-import { secretRule, storedKey } from '../signing.ts';
+import type { DatabaseOptions } from '../options.ts';
 import { confirm, readSecret } from './input.ts';
 
 /** What became of one secret. */
@@ -41,11 +42,11 @@ export interface SecretsDesk {
  */
 export async function openDesk(
   configFile: string,
-  variable: string | undefined,
+  choice: DatabaseOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<SecretsDesk> {
   const context = await loadContext(configFile);
-  const target = await findDatabase(context, variable, env);
+  const target = await findDatabase(context, choice, env);
   const client = await connect(target.url, { setting: target.setting });
   return {
     sync: () => sync(client, context, env),

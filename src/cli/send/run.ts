@@ -101,7 +101,7 @@ async function openWay(
       end: async () => {},
     };
   }
-  const database = await findDatabase(context, options.databaseUrlEnv, env);
+  const database = await findDatabase(context, options, env);
   const gate = await openGate(database, source.id, test ? 'test' : 'production', options.concurrency);
   return { ...gate, target: database.name };
 }

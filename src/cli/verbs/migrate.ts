@@ -3,26 +3,25 @@ import type { SourceChange } from '../../ledger/sources.ts';
 import { loadContext } from '../context.ts';
 import { findDatabase } from '../database.ts';
 import { invocation } from '../invocation.ts';
-import { type CommonOptions, common, onDatabase } from '../options.ts';
+import { type CommonOptions, common, type DatabaseOptions, onDatabase } from '../options.ts';
 import { processOutput } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { warnOfRenames } from '../rename-warnings.ts';
 import type { Verb } from '../verbs.ts';
 
-interface Options extends CommonOptions {
+interface Options extends CommonOptions, DatabaseOptions {
   plan?: boolean;
-  databaseUrlEnv?: string;
 }
 
 /** `oncehook migrate`: schema, n8n's role, sources; `--plan` only says what would be done. */
 const migrateVerb: Verb = (command) => {
   onDatabase(common(command, 'migrate', 'migrate --plan'))
     .option('--plan', 'change nothing; say what would be done')
-    .action(async ({ json = false, config, plan = false, databaseUrlEnv }: Options) => {
+    .action(async ({ json = false, config, plan = false, ...choice }: Options) => {
       const context = await loadContext(config);
-      const target = await findDatabase(context, databaseUrlEnv);
+      const target = await findDatabase(context, choice);
       const out = processOutput(json);
-      const { planRollout, rollOut } = await import('../rollout.ts');
+      const { planRollout, rollOut } = await import('../../ledger/rollout.ts');
       if (plan) {
         const planned = await planRollout(target, context.sources);
         const warnings = warnOfRenames(planned.renames, out);
@@ -36,7 +35,7 @@ const migrateVerb: Verb = (command) => {
         );
         return;
       }
-      const password = target.dev ? undefined : process.env[context.config.n8nPassword];
+      const password = target.keepsPassword ? undefined : process.env[context.config.n8nPassword];
       const setting = context.config.n8nPassword;
       const done = await withProgress('Migrating', () =>
         rollOut(target, context.sources, { password, setting }),

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { type CommonOptions, common, onDatabase } from '../options.ts';
+import { type CommonOptions, common, type DatabaseOptions, onDatabase } from '../options.ts';
 import { type Output, processOutput, table } from '../output.ts';
 import type { SecretsDesk, StoredLine } from '../secrets/desk.ts';
 import type { Verb } from '../verbs.ts';
 
-interface Options extends CommonOptions {
-  databaseUrlEnv?: string;
+interface Options extends CommonOptions, DatabaseOptions {
   name?: string;
   fromEnv?: string;
   stdin?: boolean;
@@ -103,7 +102,7 @@ async function withDesk(
 ): Promise<void> {
   const { openDesk } = await import('../secrets/desk.ts');
   const out = processOutput(options.json ?? false);
-  const desk = await openDesk(options.config, options.databaseUrlEnv);
+  const desk = await openDesk(options.config, options);
   try {
     await work(desk, out);
   } finally {

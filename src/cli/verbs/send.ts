@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../failure.ts';
-import { type CommonOptions, common, onDatabase, wholeNumber } from '../options.ts';
+import { type CommonOptions, common, type DatabaseOptions, onDatabase, wholeNumber } from '../options.ts';
 import { type Output, printable, processOutput } from '../output.ts';
 import type { Sent } from '../send/rounds.ts';
 import type { SendResult } from '../send/run.ts';
@@ -8,11 +8,10 @@ import { TAMPERS, type Tamper } from '../send/tampers.ts';
 import type { Verb } from '../verbs.ts';
 
 /** As commander hands them over. */
-export interface SendOptions extends CommonOptions {
+export interface SendOptions extends CommonOptions, DatabaseOptions {
   url?: string;
   testUrl?: boolean;
   toLedger?: boolean;
-  databaseUrlEnv?: string;
   times: number;
   concurrency: number;
   type?: string;

@@ -1,12 +1,11 @@
 import { loadContext } from '../context.ts';
 import { findDatabase } from '../database.ts';
-import { type CommonOptions, common, onDatabase, wholeNumber } from '../options.ts';
+import { type CommonOptions, common, type DatabaseOptions, onDatabase, wholeNumber } from '../options.ts';
 import { processOutput } from '../output.ts';
 import type { Verb } from '../verbs.ts';
 
-interface Options extends CommonOptions {
+interface Options extends CommonOptions, DatabaseOptions {
   events: number;
-  databaseUrlEnv?: string;
 }
 
 /** `oncehook status`: each source's counts, last events, and what they mean. */
@@ -18,9 +17,9 @@ const statusVerb: Verb = (command) => {
       wholeNumber(0, 1_000),
       5,
     )
-    .action(async ({ json = false, config, events, databaseUrlEnv }: Options) => {
+    .action(async ({ json = false, config, events, ...choice }: Options) => {
       const context = await loadContext(config);
-      const target = await findDatabase(context, databaseUrlEnv);
+      const target = await findDatabase(context, choice);
       const { connect } = await import('../../ledger/connect.ts');
       const { readStatus } = await import('../../ledger/status.ts');
       const { hints, statusText } = await import('../status-text.ts');

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type DeliveryPlan, signedRequest } from '../../../src/cli/deliveries.ts';
 import { asExpected, inRounds, type Sent } from '../../../src/cli/send/rounds.ts';
-import { randomSecret, storedKey } from '../../../src/cli/signing.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import { UserError } from '../../../src/errors.ts';
 import { resolveSources } from '../../../src/generate/resolve.ts';
+import { randomSecret, storedKey } from '../../../src/providers/keys.ts';
 
 const sources = resolveSources(
   parseConfig(

@@ -1,10 +1,11 @@
 import type pg from 'pg';
-import { findRenames, type Rename } from '../generate/renames.ts';
-import { connect } from '../ledger/connect.ts';
-import { type MigrationPlan, migrate, planMigrations } from '../ledger/migrate.ts';
-import { ensureN8nRole, type RoleChange } from '../ledger/n8n-role.ts';
-import { sourcesWithoutSecret } from '../ledger/secrets.ts';
-import { providersOf, type SourceChange, type SourceRow, syncSources } from '../ledger/sources.ts';
+import { findRenames, type Rename } from '../config/renames.ts';
+import { Bug } from '../errors.ts';
+import { connect } from './connect.ts';
+import { type MigrationPlan, migrate, planMigrations } from './migrate.ts';
+import { ensureN8nRole, type RoleChange } from './n8n-role.ts';
+import { sourcesWithoutSecret } from './secrets.ts';
+import { providersOf, type SourceChange, type SourceRow, syncSources } from './sources.ts';
 
 /** Where to roll out: an address, and what it came from. */
 export interface RolloutTarget {
@@ -37,18 +38,35 @@ export async function rollOut(
   sources: readonly SourceRow[],
   n8n: { password?: string | undefined; setting: string },
 ): Promise<Rollout & { role: RoleChange }> {
+  let role: RoleChange | undefined;
+  const done = await bringUp(target, sources, async (client) => {
+    role = await ensureN8nRole(client, {
+      setting: n8n.setting,
+      ...(n8n.password === undefined ? {} : { password: n8n.password }),
+    });
+  });
+  if (!role) throw new Bug("The database was brought up without n8n's role.");
+  return { ...done, role };
+}
+
+/**
+ * `rollOut` for whoever makes n8n's role in another way: `grant` is called once the schema is there, and sees to it
+ * that the role has its rights.
+ * @throws UserError as `migrate` does.
+ */
+export async function bringUp(
+  target: RolloutTarget,
+  sources: readonly SourceRow[],
+  grant: (client: pg.ClientBase) => Promise<void>,
+): Promise<Rollout> {
   const { setting } = target;
   const { applied } = await planMigrations(target.url, { setting });
   const pending = await migrate(target.url, { setting });
   const client = await connect(target.url, { setting });
   try {
-    const role = await ensureN8nRole(client, {
-      setting: n8n.setting,
-      ...(n8n.password === undefined ? {} : { password: n8n.password }),
-    });
+    await grant(client);
     return {
       migrations: { applied: [...applied, ...pending], pending },
-      role,
       ...(await bringSources(client, sources)),
     };
   } finally {

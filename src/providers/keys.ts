@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type SecretRule, secretKey } from '../providers/secret-key.ts';
-import type { CompiledSignature } from '../providers/signature.ts';
+import { type SecretRule, secretKey } from './secret-key.ts';
+import type { CompiledSignature } from './signature.ts';
 
 /** How a source's secrets become keys; undefined for a sender that signs nothing. */
 export function secretRule(signature: CompiledSignature): SecretRule | undefined {
