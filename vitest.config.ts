@@ -5,6 +5,12 @@ const project = (name: string, extra: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...extra },
 });
 
+/** The tests with the real Pulumi engine, which need more than the others in their folder. */
+const ENGINE = 'test/pulumi/engine-*.test.ts';
+
+/** Pulumi stores the text of these classes as it is, and Vite would write its own `import()` into it. */
+const asNodeLoadsIt = { server: { deps: { external: [/\/infra\/dynamic\.ts$/] } } };
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/reporter.ts'],
@@ -15,6 +21,13 @@ export default defineConfig({
       project('postgres', {
         globalSetup: './test/postgres/setup.ts',
         testTimeout: 60_000,
+        hookTimeout: 60_000,
+      }),
+      project('pulumi', { exclude: [ENGINE], testTimeout: 60_000, ...asNodeLoadsIt }),
+      project('engine', {
+        include: [ENGINE],
+        globalSetup: './test/pulumi/setup.ts',
+        testTimeout: 120_000,
         hookTimeout: 60_000,
       }),
       project('cli', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),

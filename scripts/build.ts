@@ -17,7 +17,13 @@ const bundled = ['commander', 'yaml', 'zod'];
 
 rmSync(dist, { recursive: true, force: true });
 await build({
-  input: { index: join(root, 'src/index.ts'), 'cli/main': join(root, 'src/cli/main.ts') },
+  input: {
+    index: join(root, 'src/index.ts'),
+    'cli/main': join(root, 'src/cli/main.ts'),
+    pulumi: join(root, 'infra/exports.ts'),
+    'pulumi-aws': join(root, 'infra/aws.ts'),
+    'pulumi-work': join(root, 'infra/work/index.ts'),
+  },
   platform: 'node',
   external: (id) =>
     !id.startsWith('.') &&
