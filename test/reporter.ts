@@ -3,6 +3,10 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 /** The suites that `npm test` leaves out, because what they need is large, and the command for each. */
 const apart: Record<string, { what: string; command: string }> = {
+  pulumi: {
+    what: 'the pulumi CLI, or Go 1.26 to build it once (five minutes)',
+    command: 'npm run test:pulumi',
+  },
   n8n: { what: 'a real n8n (2.9 GB, installed at the first run)', command: 'npm run test:n8n' },
   package: { what: 'the packed tarball, installed in an empty folder', command: 'npm run test:package' },
 };

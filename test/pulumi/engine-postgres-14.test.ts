@@ -1,0 +1,3 @@
+import { lifecycle } from './harness/lifecycle.ts';
+
+lifecycle(14);
