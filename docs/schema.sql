@@ -78,7 +78,18 @@ COMMENT ON TABLE oncehook.migrations IS 'The migrations that were applied, with 
 CREATE TYPE oncehook.reading AS (
   payload jsonb,
   content text,
-  damage text
+  damage text,
+  form boolean
+);
+
+CREATE TYPE oncehook.request AS (
+  headers jsonb,
+  query jsonb,
+  body bytea,
+  stamp text,
+  payload jsonb,
+  pairs jsonb,
+  item jsonb
 );
 
 CREATE TYPE oncehook.transition AS (
@@ -187,8 +198,6 @@ CREATE TABLE oncehook.webhook_secrets (
   source_id text NOT NULL,
   name text NOT NULL,
   secret bytea NOT NULL,
-  inner_pad bytea GENERATED ALWAYS AS (oncehook.hmac_pad(secret, 54)) STORED NOT NULL,
-  outer_pad bytea GENERATED ALWAYS AS (oncehook.hmac_pad(secret, 92)) STORED NOT NULL,
   digest bytea GENERATED ALWAYS AS (sha256(secret)) STORED NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   retired_at timestamp with time zone,
@@ -252,7 +261,9 @@ CREATE TABLE oncehook.webhook_sources (
 COMMENT ON TABLE oncehook.webhook_sources IS 'One row a configured endpoint. Its id never changes: it begins every idempotency key.';
 COMMENT ON COLUMN oncehook.webhook_sources.volatile IS 'Body paths that the provider changes from one delivery to the next: left out when bodies are compared.';
 COMMENT ON COLUMN oncehook.webhook_sources.active IS 'False once the source left the configuration: its deliveries are rejected.';
-COMMENT ON COLUMN oncehook.webhook_sources.inner_pads IS 'Kept by a trigger on webhook_secrets.';
+COMMENT ON COLUMN oncehook.webhook_sources.inner_pads IS 'Kept by triggers on webhook_secrets and webhook_sources; one for each live secret, whatever the scheme.';
+
+CREATE TRIGGER webhook_sources_pads BEFORE UPDATE OF signature ON oncehook.webhook_sources FOR EACH ROW EXECUTE FUNCTION oncehook.renew_pads();
 
 CREATE TABLE oncehook.webhook_totals (
   source text NOT NULL,
@@ -392,18 +403,18 @@ BEGIN
   RETURN a;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.any_mac(s oncehook.webhook_sources, given text[], message bytea, blind bytea)
+CREATE OR REPLACE FUNCTION oncehook.any_mac(given text[], macs text[], encoding text, blind bytea)
  RETURNS boolean
  LANGUAGE plpgsql
  IMMUTABLE
 AS $function$
 DECLARE
   written text;
+  mac text;
 BEGIN
   FOREACH written IN ARRAY given[:32] LOOP
-    FOR i IN 1 .. cardinality(s.inner_pads) LOOP
-      IF sha256(blind || convert_to(CASE WHEN s.signature ->> 'encoding' = 'hex' THEN lower(written) ELSE written END, 'UTF8'))
-          = sha256(blind || convert_to(encode(sha256(s.outer_pads[i] || sha256(s.inner_pads[i] || message)), s.signature ->> 'encoding'), 'UTF8')) THEN
+    FOREACH mac IN ARRAY macs LOOP
+      IF sha256(blind || oncehook.written_mac(written, encoding)) = sha256(blind || convert_to(mac, 'UTF8')) THEN
         RETURN true;
       END IF;
     END LOOP;
@@ -502,10 +513,7 @@ CREATE OR REPLACE FUNCTION oncehook.copy_pads()
 AS $function$
 BEGIN
   UPDATE oncehook.webhook_sources s
-    SET (inner_pads, outer_pads) = (
-      SELECT coalesce(array_agg(k.inner_pad ORDER BY k.created_at DESC, k.name), '{}'),
-        coalesce(array_agg(k.outer_pad ORDER BY k.created_at DESC, k.name), '{}')
-      FROM oncehook.webhook_secrets k WHERE k.source_id = s.id AND k.retired_at IS NULL)
+    SET inner_pads = oncehook.live_pads(s.id, s.signature, 54), outer_pads = oncehook.live_pads(s.id, s.signature, 92)
     WHERE s.id IN (OLD.source_id, NEW.source_id);
   RETURN NULL;
 END $function$;
@@ -520,7 +528,8 @@ DECLARE
   names text[] := ARRAY['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'api-key', 'apikey', 'api_key',
     'x-auth-token', 'token', 'Token', 'access_token', 'accessToken', 'apiKey', 'secret', 'password'];
 BEGIN
-  RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN names || (signature ->> 'header') ELSE names END;
+  RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN array_remove(names || (signature ->> 'header') || (signature ->> 'query'), NULL)
+    ELSE names END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.durably()
@@ -633,6 +642,33 @@ BEGIN
   RETURN ROW(coalesce(result, 'unknown'), CASE WHEN result IS NULL THEN 'this run held no event' END)::oncehook.transition;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.fields_text(rule jsonb, q oncehook.request, secret bytea)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  pairs jsonb := q.pairs;
+BEGIN
+  IF rule ->> 'from' = 'json' THEN
+    pairs := CASE WHEN q.pairs IS NULL AND jsonb_typeof(q.payload) = 'object' THEN
+      (SELECT coalesce(jsonb_agg(jsonb_build_array(f.key, f.value #>> '{}')), '[]') FROM jsonb_each(q.payload) f
+        WHERE jsonb_typeof(f.value) IN ('string', 'number', 'boolean')) END;
+  END IF;
+  IF pairs IS NULL THEN
+    RETURN NULL;
+  END IF;
+  RETURN (
+    SELECT coalesce(string_agg(
+        (rule ->> 'before') || coalesce(f.name || (rule ->> 'middle'), '') || f.value || (rule ->> 'after'), rule ->> 'between'
+        ORDER BY f.name COLLATE "C", f.value COLLATE "C"), '')
+    FROM (
+      SELECT p ->> 0 AS name, p ->> 1 AS value FROM jsonb_array_elements(pairs) p
+        WHERE starts_with(p ->> 0, rule ->> 'begin') AND NOT rule -> 'except' ? (p ->> 0)
+      UNION SELECT rule ->> 'secret_as', oncehook.body_text(secret) WHERE rule ? 'secret_as'
+    ) f);
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.finish(key text, claim text)
  RETURNS oncehook.transition
  LANGUAGE plpgsql
@@ -664,6 +700,61 @@ BEGIN
     to_char(e.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), e.status))::oncehook.transition;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.first_message(signature jsonb, q oncehook.request, secret bytea)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  parts jsonb;
+  message bytea;
+BEGIN
+  FOR parts IN SELECT p FROM jsonb_array_elements(signature -> 'signed') WITH ORDINALITY AS x (p, n) ORDER BY n LOOP
+    message := oncehook.signed_message(signature, parts, q, secret);
+    EXIT WHEN message IS NOT NULL;
+  END LOOP;
+  RETURN message;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.form_json(body bytea, as_list boolean, OUT value jsonb, OUT damage text)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  t text;
+BEGIN
+  IF position('\x00'::bytea IN body) > 0 THEN
+    body := decode(replace(replace(encode(body, 'escape'), '\\', '\134'), '\000', '%00'), 'escape');
+  END IF;
+  t := replace(convert_from(body, 'LATIN1'), '+', ' ');
+  IF strpos(t, '%00') > 0 THEN
+    t := replace(t, '%00', '%EF%BF%BD');
+    damage := 'escapes';
+  END IF;
+  t := to_json(t);
+  t := regexp_replace(substr(t, 2, length(t) - 2), '%([0-9A-Fa-f]{2})', '\\u00\1', 'g');
+  t := regexp_replace(t || '&', '&*([^&=]*)(=([^&]*))?&', CASE WHEN as_list THEN '["\1","\3"],' ELSE '"\1":"\3",' END, 'g');
+  value := CASE WHEN as_list THEN '[' || rtrim(t, ',') || ']' ELSE '{' || rtrim(t, ',') || '}' END;
+  BEGIN
+    value := convert_from(convert_to(value::text, 'LATIN1'), 'UTF8');
+  EXCEPTION WHEN OTHERS THEN
+    damage := 'bytes';
+  END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.hash_of(hash text, message bytea)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN CASE hash WHEN 'sha256' THEN sha256(message) WHEN 'sha512' THEN sha512(message) WHEN 'sha384' THEN sha384(message)
+    WHEN 'md5' THEN decode(md5(message), 'hex') WHEN 'sha1' THEN oncehook.sha1(message) END;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.header_lead(signature jsonb, path text[])
  RETURNS text
  LANGUAGE plpgsql
@@ -676,17 +767,22 @@ BEGIN
     E'\x01' || CASE WHEN NOT signature ? 'pairs' THEN coalesce(signature ->> 'prefix', '') END);
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.hmac_pad(key bytea, fill integer)
+CREATE OR REPLACE FUNCTION oncehook.hmac_pad(key bytea, fill integer, hash text)
  RETURNS bytea
  LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE STRICT
+ STABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
-  short bytea := CASE WHEN octet_length(key) > 64 THEN pg_catalog.sha256(key) ELSE key END;
-  pad bytea := pg_catalog.decode(pg_catalog.repeat(pg_catalog.lpad(pg_catalog.to_hex(fill), 2, '0'), 64), 'hex');
+  block int := CASE WHEN hash IN ('sha384', 'sha512') THEN 128 ELSE 64 END;
+  short bytea := CASE WHEN octet_length(key) > block THEN oncehook.hash_of(hash, key) ELSE key END;
+  pad bytea := decode(repeat(lpad(to_hex(fill), 2, '0'), block), 'hex');
 BEGIN
+  IF short IS NULL THEN
+    RETURN NULL;
+  END IF;
   FOR i IN 0 .. octet_length(short) - 1 LOOP
-    pad := pg_catalog.set_byte(pad, i, pg_catalog.get_byte(short, i) # fill);
+    pad := set_byte(pad, i, get_byte(short, i) # fill);
   END LOOP;
   RETURN pad;
 END $function$;
@@ -701,6 +797,17 @@ BEGIN
     CASE WHEN key_format = 'sha256' OR pg_catalog.octet_length(value) > 450 OR value LIKE 'sha256:%'
       THEN 'sha256:' || pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(value, 'UTF8')), 'hex')
       ELSE value END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.live_pads(source text, signature jsonb, fill integer)
+ RETURNS bytea[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN (SELECT coalesce(array_agg(oncehook.hmac_pad(k.secret, fill, coalesce(signature ->> 'hash', 'sha256')) ORDER BY k.created_at DESC, k.name), '{}')
+    FROM oncehook.webhook_secrets k WHERE k.source_id = source AND k.retired_at IS NULL);
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.lone_body_path(recipe text)
@@ -813,26 +920,10 @@ CREATE OR REPLACE FUNCTION oncehook.read_form(body bytea)
 AS $function$
 DECLARE
   r oncehook.reading;
-  t text;
 BEGIN
-  IF position('\x00'::bytea IN body) > 0 THEN
-    body := decode(replace(replace(encode(body, 'escape'), '\\', '\134'), '\000', '%00'), 'escape');
-  END IF;
-  t := replace(convert_from(body, 'LATIN1'), '+', ' ');
-  IF strpos(t, '%00') > 0 THEN
-    t := replace(t, '%00', '%EF%BF%BD');
-    r.damage := 'escapes';
-  END IF;
-  t := to_json(t);
-  t := regexp_replace(substr(t, 2, length(t) - 2), '%([0-9A-Fa-f]{2})', '\\u00\1', 'g');
-  t := regexp_replace(t || '&', '&*([^&=]*)(=([^&]*))?&', '"\1":"\3",', 'g');
-  r.payload := '{' || rtrim(t, ',') || '}';
-  BEGIN
-    r.payload := convert_from(convert_to(r.payload::text, 'LATIN1'), 'UTF8');
-  EXCEPTION WHEN OTHERS THEN
-    r.damage := 'bytes';
-  END;
+  SELECT f.value, f.damage INTO r.payload, r.damage FROM oncehook.form_json(body, false) f;
   r.content := r.payload;
+  r.form := true;
   RETURN r;
 END $function$;
 
@@ -900,7 +991,7 @@ BEGIN
     signature := s.header_separator || (head ->> s.signature_header);
     stamp := split_part(split_part(signature, s.stamp_lead, 2), s.header_separator, 1);
     IF NOT coalesce(oncehook.signed_as_usual(s, signature, stamp, raw, now()), false) THEN
-      reason := oncehook.verify_fully(s, head, raw, now());
+      reason := oncehook.verify_fully(s, head, params, raw, now());
     END IF;
     IF reason IS NULL THEN
       content := convert_from(raw, 'UTF8');
@@ -914,7 +1005,7 @@ BEGIN
     END IF;
     head := oncehook.read_object(headers);
     params := oncehook.read_object(query);
-    reason := oncehook.verify_fully(s, head, raw, now());
+    reason := oncehook.verify_fully(s, head, params, raw, now());
     IF reason IS NULL THEN
       r := oncehook.read_body(raw, head ->> 'content-type');
       content := r.content;
@@ -1038,6 +1129,17 @@ BEGIN
   d.answers := s.answers;
   PERFORM set_config('oncehook.delivery', d::text, true);
   RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.renew_pads()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  NEW.inner_pads := oncehook.live_pads(NEW.id, NEW.signature, 54);
+  NEW.outer_pads := oncehook.live_pads(NEW.id, NEW.signature, 92);
+  RETURN NEW;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.replay(event_id text, source text, workflow text, execution_id text, instance text)
@@ -1205,6 +1307,33 @@ BEGIN
   RETURN a;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.right_macs(s oncehook.webhook_sources, q oncehook.request)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  hash text := s.signature ->> 'hash';
+  message bytea;
+  secret bytea;
+  macs text[] := '{}';
+BEGIN
+  IF s.signature ->> 'scheme' = 'hmac' THEN
+    message := oncehook.first_message(s.signature, q, NULL);
+    FOR i IN 1 .. cardinality(s.inner_pads) LOOP
+      macs := macs || oncehook.write_mac(
+        oncehook.hash_of(hash, s.outer_pads[i] || oncehook.hash_of(hash, s.inner_pads[i] || message)), s.signature ->> 'encoding');
+    END LOOP;
+  ELSE
+    FOR secret IN SELECT k.secret FROM oncehook.webhook_secrets k
+      WHERE k.source_id = s.id AND k.retired_at IS NULL ORDER BY k.created_at DESC, k.name LOOP
+      macs := macs || oncehook.write_mac(
+        oncehook.hash_of(hash, oncehook.first_message(s.signature, q, secret)), s.signature ->> 'encoding');
+    END LOOP;
+  END IF;
+  RETURN macs;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1220,26 +1349,61 @@ BEGIN
   RETURN CASE WHEN paths <> '[]' THEN coalesce(oncehook.without(stored, paths) = oncehook.without(payload, paths), false) ELSE false END;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.sha1(message bytea)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  home name := (SELECT n.nspname FROM pg_extension x JOIN pg_namespace n ON n.oid = x.extnamespace WHERE x.extname = 'pgcrypto');
+  digest bytea;
+BEGIN
+  IF home IS NOT NULL THEN
+    EXECUTE format('SELECT %I.digest($1, %L::text)', home, 'sha1') INTO digest USING message;
+  END IF;
+  RETURN digest;
+EXCEPTION WHEN OTHERS THEN
+  RETURN NULL; -- a server whose policy forbids SHA-1
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.signed_as_usual(s oncehook.webhook_sources, header text, stamp text, body bytea, at timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
  STABLE
 RETURN (CASE WHEN ((s).tolerance_seconds IS NULL) THEN (NOT ((s).signature ? 'timestamp'::text)) WHEN ((translate(stamp, '0123456789'::text, ''::text) = ''::text) AND ((length(stamp) >= 1) AND (length(stamp) <= 10))) THEN (((date_part('epoch'::text, at) - (stamp)::double precision) >= (0)::double precision) AND ((date_part('epoch'::text, at) - (stamp)::double precision) <= ((s).tolerance_seconds)::double precision)) ELSE NULL::boolean END AND (sha256(((s).outer_pads[1] || convert_to(split_part(split_part(header, (s).mac_lead, 2), (s).header_separator, 1), 'UTF8'::name))) = sha256(((s).outer_pads[1] || convert_to(encode(sha256(((s).outer_pads[1] || sha256(((((s).inner_pads[1] || convert_to(replace((s).signed_before, '{timestamp}'::text, stamp), 'UTF8'::name)) || body) || convert_to((s).signed_after, 'UTF8'::name))))), (s).mac_encoding), 'UTF8'::name)))) AND (strpos(header, ((s).header_separator || ' '::text)) = 0));
 
-CREATE OR REPLACE FUNCTION oncehook.signed_message(parts jsonb, stamp text, headers jsonb, body bytea)
+CREATE OR REPLACE FUNCTION oncehook.signed_message(signature jsonb, parts jsonb, q oncehook.request, secret bytea)
  RETURNS bytea
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
 AS $function$
 DECLARE
-  part text;
+  part jsonb;
+  origin text;
+  v jsonb;
   message bytea := '';
 BEGIN
-  FOR part IN SELECT jsonb_array_elements_text(parts) LOOP
-    message := message || CASE WHEN part = '{body}' THEN body
-      ELSE convert_to(CASE WHEN part = '{timestamp}' THEN coalesce(stamp, '')
-        WHEN starts_with(part, '{header.') THEN headers ->> substr(part, 9, length(part) - 9)
-        ELSE part END, 'UTF8') END;
+  FOR part IN SELECT p FROM jsonb_array_elements(parts) WITH ORDINALITY AS x (p, n) ORDER BY n LOOP
+    origin := part ->> 'from'; -- NULL for text
+    IF part ? 'path' THEN
+      v := oncehook.value_at(q, origin, part -> 'path');
+      message := message || convert_to(CASE
+        WHEN v IS NULL THEN CASE WHEN part ? 'optional' THEN '' END
+        WHEN part ->> 'as' = 'json' THEN v::text
+        WHEN part ->> 'as' = 'lower' THEN lower(v #>> '{}' COLLATE "C")
+        ELSE v #>> '{}' END, 'UTF8');
+    ELSE
+      message := message || CASE
+        WHEN jsonb_typeof(part) = 'string' THEN convert_to(part #>> '{}', 'UTF8')
+        WHEN origin = 'body' AND part ->> 'as' = 'sha256' THEN convert_to(encode(sha256(q.body), 'hex'), 'UTF8')
+        WHEN origin = 'body' THEN q.body
+        WHEN origin = 'timestamp' THEN convert_to(q.stamp, 'UTF8')
+        WHEN origin = 'secret' AND part ->> 'as' = 'json' THEN convert_to(to_json(oncehook.body_text(secret))::text, 'UTF8')
+        WHEN origin = 'secret' THEN secret
+        WHEN origin = 'fields' THEN convert_to(oncehook.fields_text(signature -> 'fields', q, secret), 'UTF8') END;
+    END IF;
+    EXIT WHEN message IS NULL;
   END LOOP;
   RETURN message;
 END $function$;
@@ -1251,13 +1415,52 @@ CREATE OR REPLACE FUNCTION oncehook.signed_text(signature jsonb, after_body bool
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
-  parts text[] := ARRAY(SELECT jsonb_array_elements_text(signature -> 'signed'));
-  body_at int := array_position(parts, '{body}');
+  part jsonb;
+  piece text;
+  before text := '';
+  after text;
 BEGIN
-  IF array_to_string(parts, '') LIKE '%{header.%' THEN
+  IF signature #> '{signed,1}' IS NOT NULL OR jsonb_typeof(signature #> '{signed,0}') IS DISTINCT FROM 'array' THEN
     RETURN NULL;
   END IF;
-  RETURN CASE WHEN after_body THEN array_to_string(parts[body_at + 1:], '') ELSE array_to_string(parts[:body_at - 1], '') END;
+  FOR part IN SELECT p FROM jsonb_array_elements(signature #> '{signed,0}') WITH ORDINALITY AS x (p, n) ORDER BY n LOOP
+    IF part = '{"from": "body"}' AND after IS NULL THEN
+      after := '';
+      CONTINUE;
+    END IF;
+    piece := CASE WHEN part = '{"from": "timestamp"}' THEN '{timestamp}'
+      -- text with a brace could look like the time's place
+      WHEN jsonb_typeof(part) = 'string' AND strpos(part #>> '{}', '{') = 0 THEN part #>> '{}' END;
+    IF piece IS NULL THEN
+      RETURN NULL;
+    ELSIF after IS NULL THEN
+      before := before || piece;
+    ELSE
+      after := after || piece;
+    END IF;
+  END LOOP;
+  RETURN CASE WHEN after IS NULL THEN NULL WHEN after_body THEN after ELSE before END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.steps(path jsonb)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN ARRAY(SELECT s FROM jsonb_array_elements_text(path) WITH ORDINALITY AS x (s, n) ORDER BY n);
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.text_at(q oncehook.request, place jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN CASE WHEN place ? 'header' THEN q.headers ->> (place ->> 'header')
+    WHEN place ? 'query' THEN oncehook.value_at(q, 'query', jsonb_build_array(place -> 'query')) #>> '{}'
+    WHEN place ? 'body' THEN oncehook.value_at(q, 'body', place -> 'body') #>> '{}'
+    WHEN place ? 'item' THEN oncehook.value_at(q, 'item', place -> 'item') #>> '{}' END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.usual_encoding(signature jsonb)
@@ -1267,11 +1470,23 @@ CREATE OR REPLACE FUNCTION oncehook.usual_encoding(signature jsonb)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 BEGIN
-  RETURN CASE WHEN signature ->> 'scheme' = 'hmac-sha256' AND coalesce(signature #>> '{timestamp,unit}', 's') = 's'
-    THEN signature ->> 'encoding' END;
+  RETURN CASE WHEN signature ->> 'scheme' = 'hmac' AND signature ->> 'hash' = 'sha256' AND signature ->> 'encoding' IN ('hex', 'base64')
+    AND NOT signature ? 'each' AND coalesce(signature #>> '{timestamp,unit}', 's') = 's' THEN signature ->> 'encoding' END;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.verify(source text, headers jsonb, body bytea, at timestamp with time zone)
+CREATE OR REPLACE FUNCTION oncehook.value_at(q oncehook.request, origin text, path jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  found_at jsonb := CASE origin WHEN 'header' THEN q.headers -> (path ->> 0) WHEN 'query' THEN q.query -> (path ->> 0)
+    WHEN 'body' THEN q.payload #> oncehook.steps(path) WHEN 'item' THEN q.item #> oncehook.steps(path) END;
+BEGIN
+  RETURN CASE WHEN jsonb_typeof(found_at) IN ('string', 'number', 'boolean') THEN found_at END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.verify(source text, headers jsonb, query jsonb, body bytea, at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
@@ -1291,62 +1506,129 @@ BEGIN
   IF oncehook.signed_as_usual(s, header, stamp, body, at) THEN
     RETURN NULL;
   END IF;
-  RETURN oncehook.verify_fully(s, headers, body, at);
+  RETURN oncehook.verify_fully(s, headers, query, body, at);
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.verify_fully(s oncehook.webhook_sources, headers jsonb, body bytea, at timestamp with time zone)
+CREATE OR REPLACE FUNCTION oncehook.verify_fully(s oncehook.webhook_sources, headers jsonb, query jsonb, body bytea, at timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  q oncehook.request;
+  r oncehook.reading;
+  item jsonb;
+  items jsonb;
+  reason text;
+BEGIN
+  IF coalesce(s.signature ->> 'scheme', '') NOT IN ('token', 'basic', 'hmac', 'hash') THEN
+    RETURN CASE WHEN s.signature ->> 'scheme' = 'none' THEN NULL ELSE 'signature scheme unknown' END;
+  ELSIF s.signature ? 'hash' AND oncehook.hash_of(s.signature ->> 'hash', '') IS NULL THEN
+    RETURN CASE WHEN s.signature ->> 'hash' = 'sha1' THEN 'SHA-1 cannot be computed: the extension pgcrypto is missing'
+      ELSE 'hash function unknown' END;
+  END IF;
+  q.headers := headers;
+  q.query := query;
+  q.body := body;
+  IF s.signature ?| '{body,item,each}' OR s.signature #> '{timestamp,body}' IS NOT NULL
+    OR jsonb_path_exists(s.signature, '$.signed[*][*] ? (@.from == "fields" || @.from == "body" && exists(@.path))') THEN
+    -- A form of millions of fields takes half a minute to read, and whoever sent it has proved nothing yet.
+    IF lower(headers ->> 'content-type') LIKE 'application/x-www-form-urlencoded%'
+      AND length(encode(body, 'escape')) - length(replace(encode(body, 'escape'), '&', '')) > 10000 THEN
+      RETURN 'more fields in the body than can be checked';
+    END IF;
+    r := oncehook.read_body(body, headers ->> 'content-type');
+    IF r.damage IS NOT NULL OR r.content IS NOT NULL AND r.payload IS NULL THEN
+      RETURN 'signed values of the body cannot be read';
+    END IF;
+    q.payload := r.payload;
+    q.pairs := CASE WHEN r.content IS NULL THEN '[]' WHEN r.form THEN (oncehook.form_json(body, true)).value END;
+  END IF;
+  IF NOT s.signature ? 'each' THEN
+    RETURN oncehook.verify_request(s, q, at);
+  END IF;
+  items := q.payload #> oncehook.steps(s.signature -> 'each');
+  IF jsonb_typeof(items) IS DISTINCT FROM 'array' OR items = '[]' THEN
+    RETURN 'nothing that could be signed where the body should have a list';
+  END IF;
+  FOR item IN SELECT jsonb_array_elements(items) LOOP
+    q.item := item;
+    reason := oncehook.verify_request(s, q, at);
+    IF reason IS NOT NULL THEN
+      RETURN reason;
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.verify_request(s oncehook.webhook_sources, q oncehook.request, at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
 AS $function$
 DECLARE
-  header text := headers ->> (s.signature ->> 'header');
+  rule jsonb := s.signature -> 'timestamp';
+  header text := oncehook.text_at(q, s.signature);
   separator text := s.signature #>> '{pairs,separator}';
-  stamp text := CASE WHEN s.signature #> '{timestamp,pair}' IS NOT NULL
-      THEN (oncehook.pair_values(header, separator, s.signature #>> '{timestamp,pair}', s.signature #>> '{pairs,equals}'))[1]
-    ELSE headers ->> (s.signature #>> '{timestamp,header}') END;
-  given text[];
-  message bytea;
+  equals text := s.signature #>> '{pairs,equals}';
+  prefix text := coalesce(s.signature ->> 'prefix', '');
+  name text;
+  given text[] := '{}';
   age float8;
 BEGIN
-  IF s.signature ->> 'scheme' <> 'hmac-sha256' THEN
-    RETURN CASE s.signature ->> 'scheme'
-      WHEN 'none' THEN NULL
-      WHEN 'token' THEN oncehook.verify_token(s, header)
-      ELSE 'signature scheme unknown' END;
-  ELSIF coalesce(header, '') = '' THEN
+  IF s.signature ->> 'scheme' IN ('token', 'basic') THEN
+    RETURN oncehook.verify_token(s, q);
+  END IF;
+  q.stamp := CASE WHEN rule ? 'pair' THEN (oncehook.pair_values(header, separator, rule ->> 'pair', equals))[1] ELSE oncehook.text_at(q, rule) END;
+  IF coalesce(header, '') <> '' THEN
+    given := ARRAY[header];
+  END IF;
+  FOR name IN SELECT jsonb_array_elements_text(s.signature -> 'more_headers') LOOP
+    given := given || CASE WHEN q.headers ->> name <> '' THEN ARRAY[q.headers ->> name] ELSE '{}' END;
+  END LOOP;
+  IF cardinality(given) = 0 THEN
     RETURN 'signature missing';
-  ELSIF s.signature ? 'timestamp' AND (coalesce(stamp, '') = '' OR length(stamp) > 15 OR translate(stamp, '0123456789', '') <> '') THEN
+  ELSIF rule IS NOT NULL AND (coalesce(q.stamp, '') = '' OR length(q.stamp) > 15 OR translate(q.stamp, '0123456789', '') <> '') THEN
     RETURN 'signature without a timestamp';
   END IF;
-  given := CASE WHEN separator IS NOT NULL THEN oncehook.pair_values(header, separator, s.signature #>> '{pairs,name}', s.signature #>> '{pairs,equals}')
-    WHEN starts_with(header, coalesce(s.signature ->> 'prefix', '')) THEN ARRAY[btrim(substr(header, length(coalesce(s.signature ->> 'prefix', '')) + 1))]
-    ELSE '{}' END;
-  message := oncehook.signed_message(s.signature -> 'signed', stamp, headers, body);
-  IF message IS NULL OR NOT oncehook.any_mac(s, given, message, uuid_send(gen_random_uuid())) THEN
+  given := CASE WHEN separator IS NOT NULL
+      THEN ARRAY(SELECT v FROM unnest(given) g, unnest(oncehook.pair_values(g, separator, s.signature #>> '{pairs,name}', equals)) v)
+    ELSE ARRAY(SELECT btrim(substr(g, length(prefix) + 1)) FROM unnest(given) g WHERE starts_with(g, prefix)) END;
+  IF NOT oncehook.any_mac(given, oncehook.right_macs(s, q), s.signature ->> 'encoding', uuid_send(gen_random_uuid())) THEN
     RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
   END IF;
-  age := date_part('epoch', at) - stamp::float8 / CASE WHEN s.signature #>> '{timestamp,unit}' = 'ms' THEN 1000 ELSE 1 END;
+  age := date_part('epoch', at) - q.stamp::float8
+    / CASE WHEN rule ->> 'unit' = 'ms' OR rule ->> 'unit' = 'auto' AND q.stamp::float8 > 1e11 THEN 1000 ELSE 1 END;
   -- Past only, unless the provider's rule refuses the future too.
-  RETURN CASE WHEN age > s.tolerance_seconds OR (s.signature #>> '{timestamp,future}' = 'refuse' AND -age > s.tolerance_seconds)
-    THEN 'signature expired' END;
+  RETURN CASE WHEN rule IS NULL OR rule ->> 'tolerance' = 'none' THEN NULL
+    WHEN s.tolerance_seconds IS NULL THEN 'no tolerance set for the signed time'
+    WHEN age > s.tolerance_seconds OR (rule ->> 'future' = 'refuse' AND -age > s.tolerance_seconds) THEN 'signature expired' END;
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.verify_token(s oncehook.webhook_sources, header text)
+CREATE OR REPLACE FUNCTION oncehook.verify_token(s oncehook.webhook_sources, q oncehook.request)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
 AS $function$
 DECLARE
-  prefix text := coalesce(s.signature ->> 'prefix', '');
+  basic boolean := s.signature ->> 'scheme' = 'basic';
+  what text := CASE WHEN basic THEN 'password' ELSE 'token' END;
+  given text := CASE WHEN basic THEN q.headers ->> 'authorization' ELSE oncehook.text_at(q, s.signature) END;
+  prefix text := CASE WHEN basic THEN 'basic ' ELSE coalesce(s.signature ->> 'prefix', '') END;
+  sent bytea;
 BEGIN
-  IF coalesce(header, '') = '' THEN
-    RETURN 'token missing';
+  IF coalesce(given, '') = '' THEN
+    RETURN what || ' missing';
+  END IF;
+  -- The name of the scheme Basic counts in either case.
+  IF starts_with(CASE WHEN basic THEN lower(left(given, 6)) ELSE given END, prefix) THEN
+    sent := sha256(convert_to(substr(given, length(prefix) + 1), 'UTF8'));
   END IF;
   PERFORM FROM oncehook.webhook_secrets k
-    WHERE k.source_id = s.id AND k.retired_at IS NULL AND starts_with(header, prefix)
-      AND k.digest = sha256(convert_to(substr(header, length(prefix) + 1), 'UTF8'));
-  RETURN CASE WHEN NOT FOUND THEN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'token wrong' END END;
+    WHERE k.source_id = s.id AND k.retired_at IS NULL
+      AND sent = CASE WHEN basic THEN sha256(convert_to(oncehook.write_mac(k.secret, 'base64'), 'UTF8')) ELSE k.digest END;
+  RETURN CASE WHEN NOT FOUND THEN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE what || ' wrong' END END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.without(payload jsonb, paths jsonb)
@@ -1360,6 +1642,26 @@ BEGIN
     payload := payload #- ARRAY(SELECT jsonb_array_elements_text(paths -> i));
   END LOOP;
   RETURN payload;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.write_mac(mac bytea, encoding text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  -- Postgres breaks base64 into lines.
+  RETURN CASE encoding WHEN 'hex' THEN encode(mac, 'hex') WHEN 'base64' THEN translate(encode(mac, 'base64'), E'\n', '')
+    WHEN 'base64url' THEN translate(encode(mac, 'base64'), E'+/=\n', '-_') END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.written_mac(written text, encoding text)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN convert_to(CASE encoding WHEN 'hex' THEN lower(written) WHEN 'base64url' THEN rtrim(written, '=') ELSE written END, 'UTF8');
 END $function$;
 
 -- Grants

@@ -1,9 +1,10 @@
 import { UserError } from '../errors.ts';
 import type { ResolvedSource } from '../generate/resolve.ts';
+import { isMac } from '../providers/compiled.ts';
 import { randomSecret } from '../providers/keys.ts';
 import { freshSample } from '../providers/sample.ts';
 import { sign } from '../providers/sign.ts';
-import { signedHeaders } from '../providers/signed.ts';
+import { isBody, partsFrom } from '../providers/signed.ts';
 import type { Tamper } from './send/tampers.ts';
 
 /** What a delivery is made of. */
@@ -43,22 +44,28 @@ export function signedRequest(plan: DeliveryPlan): SignedRequest {
   const sample = freshSample({ ...providerFile, key, type }, plan.type, nonce);
   const body = plan.body ?? sample.body;
   const headers = { ...sample.headers, ...plan.headers };
-  for (const name of coveredHeaders(source)) headers[name] ??= nonce;
+  const query = { ...sample.query };
+  for (const name of covered(source, 'header')) headers[name] ??= nonce;
+  for (const name of covered(source, 'query')) query[name] ??= nonce;
   if (source.signature.scheme === 'none') {
     if (tamper) throw nothingToTamper(`The source "${source.name}" has no signature that could notice it.`);
-    return { body, headers, query: sample.query };
+    return { body, headers, query };
   }
   const secret = tamper === 'signature' ? randomSecret(source.signature) : (plan.secret ?? '');
   const timestamp = plan.now / 1000 - (tamper === 'time' ? age(source) : 0);
-  const signed = sign({ signature: source.signature, secret, body, headers, timestamp });
-  const sent = tamper === 'body' ? changed(body, source) : body;
-  return { body: sent, headers: { ...headers, ...signed }, query: sample.query };
+  const signed = sign({ signature: source.signature, secret, body, headers, query, timestamp });
+  return {
+    body: tamper === 'body' ? changed(signed.body, source) : signed.body,
+    headers: { ...headers, ...signed.headers },
+    query: { ...query, ...signed.query },
+  };
 }
 
 /** One byte more: no content type minds a blank at the end, and a signature does. */
 function changed(body: Uint8Array, { name, signature }: DeliveryPlan['source']): Uint8Array {
-  if (signature.scheme === 'token')
-    throw nothingToTamper(`The token of the source "${name}" does not cover the body.`);
+  if (!isMac(signature)) throw nothingToTamper(`The token of the source "${name}" does not cover the body.`);
+  if (!signature.signed.every((parts) => parts.some(isBody)))
+    throw nothingToTamper(`The signature of the source "${name}" does not cover the body byte for byte.`);
   return Buffer.concat([body, Buffer.from(' ')]);
 }
 
@@ -68,8 +75,10 @@ function age({ name, toleranceSeconds }: DeliveryPlan['source']): number {
   return toleranceSeconds + 60;
 }
 
-function coveredHeaders({ signature }: DeliveryPlan['source']): string[] {
-  return signature.scheme === 'hmac-sha256' ? signedHeaders(signature.signed) : [];
+/** The names of the headers or parameters that the signature covers. */
+function covered({ signature }: DeliveryPlan['source'], from: 'header' | 'query'): string[] {
+  const [parts = []] = isMac(signature) ? signature.signed : [];
+  return partsFrom(parts, from).flatMap(({ path = [] }) => path);
 }
 
 function nothingToTamper(message: string): UserError {

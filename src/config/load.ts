@@ -30,6 +30,8 @@ export interface SourceConfig {
   object: string | undefined;
   keyFormat: 'plain' | 'sha256';
   toleranceSeconds: number | undefined;
+  /** The address that the sender calls. */
+  publicUrl: string | undefined;
   /** Not yet checked: only the provider says whether it may stand here. */
   signature: Record<string, unknown> | undefined;
   addresses: string[] | 'any' | undefined;
@@ -139,6 +141,7 @@ function toSource(name: string, raw: Raw['sources'][string]): SourceConfig {
     object: raw.object,
     keyFormat: raw.key_format,
     toleranceSeconds: raw.tolerance === undefined ? undefined : seconds(raw.tolerance),
+    publicUrl: raw.public_url,
     signature: raw.signature,
     addresses: raw.addresses,
   };

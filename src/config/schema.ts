@@ -67,6 +67,12 @@ export const sourceSchema = z
     tolerance: durationBetween('1s', '7d')
       .describe("How old a signed request may be. Default: the provider's.")
       .exactOptional(),
+    public_url: z
+      .string()
+      .max(2000)
+      .regex(/^https?:\/\/[^\s/?#]+[^\s#]*$/, 'an address such as https://n8n.example.com/webhook/shop')
+      .describe('The address that the sender calls, exactly as it is registered there; where it is signed.')
+      .exactOptional(),
     signature: z
       .record(z.string(), z.unknown())
       .describe("The sender's signature; only where the provider's file leaves it open.")

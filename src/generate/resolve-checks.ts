@@ -56,7 +56,7 @@ export function checkRetention(source: SourceConfig, provider: Provider, report:
 /** A tolerance needs a signed time to compare with. */
 export function checkTolerance(source: SourceConfig, signature: Signature, report: Report): void {
   if (source.toleranceSeconds === undefined) return;
-  if (signature.scheme === 'hmac-sha256' && signature.timestamp) return;
+  if ('timestamp' in signature && signature.timestamp) return;
   report.issue(['tolerance'], {
     message: 'The signature of this source holds no time that a tolerance could apply to.',
     expected: 'no tolerance here',

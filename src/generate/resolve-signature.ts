@@ -1,10 +1,11 @@
 import type { SourceConfig } from '../config/load.ts';
-import { Bug } from '../errors.ts';
 import { check } from '../input/schema-issues.ts';
+import { signsUrl } from '../providers/compile.ts';
 import type { Provider } from '../providers/schema.ts';
-import { type CompiledSignature, type Signature, signatureSchema } from '../providers/signature.ts';
-import { compileSigned } from '../providers/signed.ts';
+import { type Signature, signatureSchema } from '../providers/signature.ts';
 import type { Report } from './resolve-checks.ts';
+
+const places = ['header', 'query', 'body', 'item'];
 
 /**
  * The provider's signature, changed by the source where the provider leaves it open: settings of the same scheme
@@ -26,28 +27,27 @@ export function resolveSignature(
     return provider.signature;
   }
   const same = own['scheme'] === undefined || own['scheme'] === provider.signature.scheme;
-  const merged = same ? { ...provider.signature, ...own } : own;
+  const merged = same ? { ...withoutPlace(provider.signature, own), ...own } : own;
   const result = check(signatureSchema, merged, report.at, [...report.prefix, 'signature']);
   if ('value' in result) return result.value;
   report.add(result.issues);
   return undefined;
 }
 
-/** The signature as Postgres takes it: the template in parts, and one tolerance, the one that holds. */
-export function compileSignature(
-  signature: Signature,
-  toleranceSeconds: number | undefined,
-): CompiledSignature {
-  if (signature.scheme !== 'hmac-sha256') return signature;
-  const { parts } = compileSigned(signature.signed);
-  if (!parts) throw new Bug('A signed template passed the schema and cannot be compiled.');
-  const { timestamp, signed: _template, ...rest } = signature;
-  if (!timestamp) return { ...rest, signed: parts };
-  return {
-    ...rest,
-    signed: parts,
-    timestamp: { ...timestamp, tolerance: toleranceSeconds ?? timestamp.tolerance },
-  };
+/** A signature stands in one place: another one takes the place of the provider's. */
+function withoutPlace(signature: Signature, own: Record<string, unknown>): Record<string, unknown> {
+  if (!places.some((place) => own[place] !== undefined)) return signature;
+  return Object.fromEntries(Object.entries(signature).filter(([name]) => !places.includes(name)));
+}
+
+/** The address that the sender calls, where the signature covers it: never what a request says. */
+export function checkPublicUrl(source: SourceConfig, signature: Signature, report: Report): void {
+  if (!signsUrl(signature) || source.publicUrl !== undefined) return;
+  report.issue(['public_url'], {
+    message: 'The sender signs the address that it calls, so that the gate has to know it.',
+    expected: "the webhook's address exactly as it is registered at the sender",
+    remedy: `Add for example: public_url: https://n8n.example.com/webhook/${source.path}`,
+  });
 }
 
 /** A scheme needs a secret to check by; without a scheme a secret would suggest a safety that is not there. */

@@ -2,9 +2,10 @@ import type { Config, Inspected, SourceConfig } from '../config/load.ts';
 import { Bug, type Issue, UserError } from '../errors.ts';
 import { byPlace, oneOf, showPath } from '../input/schema-issues.ts';
 import { maxIssues } from '../input/yaml.ts';
+import { compileSignature } from '../providers/compile.ts';
+import { type CompiledSignature, isMac } from '../providers/compiled.ts';
 import { type Catalogue, catalogue } from '../providers/load.ts';
 import type { Answer, Provider } from '../providers/schema.ts';
-import type { CompiledSignature } from '../providers/signature.ts';
 import {
   checkRecipes,
   checkRetention,
@@ -12,7 +13,7 @@ import {
   type Report,
   volatilePaths,
 } from './resolve-checks.ts';
-import { checkSecrets, compileSignature, resolveAddresses, resolveSignature } from './resolve-signature.ts';
+import { checkPublicUrl, checkSecrets, resolveAddresses, resolveSignature } from './resolve-signature.ts';
 
 /** A row of `webhook_sources`: everything the gate has to know of a source. */
 export interface SourceRow {
@@ -160,7 +161,9 @@ function resolveSource(
   if (!signature) return undefined;
   checkSecrets(source, signature, report);
   checkTolerance(source, signature, report);
-  const compiled = compileSignature(signature, source.toleranceSeconds);
+  checkPublicUrl(source, signature, report);
+  const compiled = compileSignature(signature, source);
+  const tolerance = isMac(compiled) ? compiled.timestamp?.tolerance : undefined;
   return {
     id: source.id,
     name: source.name,
@@ -171,7 +174,7 @@ function resolveSource(
     type: source.type ?? provider.type ?? null,
     object: source.object ?? provider.object ?? null,
     volatile: volatilePaths(provider.volatile),
-    toleranceSeconds: compiled.scheme === 'hmac-sha256' ? (compiled.timestamp?.tolerance ?? null) : null,
+    toleranceSeconds: typeof tolerance === 'number' ? tolerance : null,
     leaseSeconds: source.leaseSeconds,
     maxAttempts: source.maxAttempts,
     retentionDays: source.retentionDays,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { UserError } from '../errors.ts';
 import { readTemplate } from '../templates.ts';
 
 /** One source as `webhook_sources` holds it. The generator's resolved sources have this shape and more. */
@@ -40,11 +41,14 @@ export interface SourceChange {
  *
  * Returns what changed, by id. The rows must have been checked: what the table refuses is a Bug of the
  * caller and arrives as node-postgres's error.
+ * @throws UserError where a source needs SHA-1 and the extension for it cannot be made.
  */
 export async function syncSources(
   client: pg.ClientBase,
   rows: readonly SourceRow[],
 ): Promise<SourceChange[]> {
+  if (rows.some(({ signature }) => 'hash' in signature && signature.hash === 'sha1'))
+    await ensureSha1(client);
   const wanted = rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -64,6 +68,25 @@ export async function syncSources(
   }));
   const sql = readTemplate('sql/ledger-sync-sources.sql');
   return (await client.query<SourceChange>(sql, [JSON.stringify(wanted)])).rows;
+}
+
+/**
+ * Postgres itself has no SHA-1. The extension is a trusted one: whoever may create in the database may make it. It gets
+ * a schema of its own, for its functions are the superuser's, and the grants of `oncehook` are not for them.
+ */
+async function ensureSha1(client: pg.ClientBase): Promise<void> {
+  const { rowCount } = await client.query("SELECT FROM pg_extension WHERE extname = 'pgcrypto'");
+  if (rowCount) return;
+  try {
+    await client.query(
+      'CREATE SCHEMA IF NOT EXISTS oncehook_pgcrypto; CREATE EXTENSION IF NOT EXISTS pgcrypto SCHEMA oncehook_pgcrypto',
+    );
+  } catch (error) {
+    throw new UserError({
+      message: `A source's sender signs with SHA-1, for which the database lacks the extension pgcrypto: ${(error as Error).message}.`,
+      remedy: 'Have an administrator of the database run: CREATE EXTENSION pgcrypto',
+    });
+  }
 }
 
 /** The providers of sources that the database has, by id. */

@@ -1,21 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import { UserError } from '../errors.ts';
+import { type CompiledSignature, isMac } from './compiled.ts';
 import { type SecretRule, secretKey } from './secret-key.ts';
-import type { CompiledSignature } from './signature.ts';
 
 /** How a source's secrets become keys; undefined for a sender that signs nothing. */
 export function secretRule(signature: CompiledSignature): SecretRule | undefined {
-  switch (signature.scheme) {
-    case 'none':
-      return undefined;
-    case 'hmac-sha256':
-      return signature;
-    case 'token':
-      return { secret_encoding: 'utf8' };
-  }
+  if (isMac(signature)) return signature;
+  return signature.scheme === 'none' ? undefined : { secret_encoding: 'utf8' };
 }
 
 /** The bytes that the ledger stores for a secret's text. @throws UserError where it cannot be decoded. */
 export function storedKey(signature: CompiledSignature, secret: string): Uint8Array {
+  if (signature.scheme === 'basic' && !/^[^:]+:./s.test(secret)) {
+    throw new UserError({
+      message: 'The secret is not a user and a password.',
+      expected: 'user:password',
+      remedy: 'Set it as it is set at the sender, with a colon between the two.',
+    });
+  }
   return secretKey(secretRule(signature) ?? { secret_encoding: 'utf8' }, secret);
 }
 
@@ -24,5 +26,5 @@ export function randomSecret(signature: CompiledSignature): string {
   const rule = secretRule(signature);
   const bytes = randomBytes(32);
   const text = bytes.toString(rule?.secret_encoding === 'base64' ? 'base64' : 'hex');
-  return `${rule?.secret_prefix ?? ''}${text}`;
+  return `${signature.scheme === 'basic' ? 'oncehook:' : (rule?.secret_prefix ?? '')}${text}`;
 }

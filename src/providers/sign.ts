@@ -1,35 +1,125 @@
-import { signHmacSha256 } from './schemes/hmac-sha256.ts';
-import { signNone } from './schemes/none.ts';
-import { signToken } from './schemes/token.ts';
-import type { CompiledSignature, Signature } from './signature.ts';
+import { createHash, createHmac } from 'node:crypto';
+import { UserError } from '../errors.ts';
+import type { CompiledMac, CompiledSignature, Place } from './compiled.ts';
+import { secretKey } from './secret-key.ts';
+import { type Document, putAt, putWithin, readDocument, valueAt, writeDocument } from './signing/document.ts';
+import { messageOf } from './signing/message.ts';
 
 /** What is signed. */
 export interface SignRequest {
+  signature: CompiledSignature;
   /** The secret's text, as the sender shows it. */
   secret: string;
   /** The exact bytes of the request's body. */
   body: Uint8Array;
   /** The request's headers; names in any case. */
   headers: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
   /** Seconds since 1970; a scheme in milliseconds keeps the fraction. */
   timestamp: number;
 }
 
+/** What makes a request look like the sender's own. */
+export interface Signed {
+  /** Headers to be added; names in lower case. */
+  headers: Record<string, string>;
+  /** Query parameters to be added. */
+  query: Record<string, string>;
+  /** The body to be sent: the given one, unless the signature or the time stands in it. */
+  body: Uint8Array;
+}
+
 /**
- * The headers (names in lower case) that make a request look like the sender's own. The same input gives the
- * same headers.
- * @throws UserError where the secret cannot be decoded or a header that the signature covers is missing.
+ * Signs a request as its sender does. The same input gives the same result.
+ * @throws UserError where the secret cannot be decoded, or something that the signature covers is missing.
  */
-export function sign({
-  signature,
-  ...request
-}: SignRequest & { signature: Signature | CompiledSignature }): Record<string, string> {
+export function sign(request: SignRequest): Signed {
+  const { signature, secret } = request;
+  const draft = new Draft(request);
   switch (signature.scheme) {
     case 'none':
-      return signNone();
+      break;
     case 'token':
-      return signToken(signature, request);
-    case 'hmac-sha256':
-      return signHmacSha256(signature, request);
+      draft.put(signature, () => `${signature.prefix ?? ''}${secret}`, signature.each);
+      break;
+    case 'basic':
+      draft.put({ header: 'authorization' }, () => `Basic ${Buffer.from(secret).toString('base64')}`);
+      break;
+    default:
+      signMac(signature, request, draft);
+  }
+  return draft.finish();
+}
+
+function signMac(signature: CompiledMac, { secret, timestamp }: SignRequest, draft: Draft): void {
+  const { pairs, prefix = '', timestamp: rule, encoding, hash } = signature;
+  const key = secretKey(signature, secret);
+  const seconds = rule?.unit !== 'ms';
+  const time = rule ? `${seconds ? Math.floor(timestamp) : Math.round(timestamp * 1000)}` : '';
+  if (rule && rule.pair === undefined) draft.put(rule, () => time);
+  const { separator = '', name = '', equals = '=' } = pairs ?? {};
+  const stamp = rule?.pair === undefined ? [] : [`${rule.pair}${equals}${time}`];
+  const write = (item?: unknown): string => {
+    const message = messageOf(signature, { ...draft.material(), time, secret: key, item });
+    const made = signature.scheme === 'hmac' ? createHmac(hash, key) : createHash(hash);
+    const value = made.update(message).digest(encoding);
+    return pairs ? [...stamp, `${name}${equals}${value}`].join(separator) : `${prefix}${value}`;
+  };
+  draft.put(signature, write, signature.each);
+}
+
+/** A request that is being signed. */
+class Draft {
+  private readonly request: SignRequest;
+  private readonly headers: Record<string, string>;
+  private readonly query: Record<string, string>;
+  private readonly added = { headers: {} as Record<string, string>, query: {} as Record<string, string> };
+  private read: Document | undefined;
+  private changed = false;
+
+  constructor(request: SignRequest) {
+    this.request = request;
+    const named = Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]);
+    this.headers = Object.fromEntries(named);
+    this.query = { ...request.query };
+  }
+
+  /** What placeholders may take in. */
+  material() {
+    const { body } = this.request;
+    return {
+      body: this.changed ? writeDocument(this.document()) : body,
+      headers: this.headers,
+      query: this.query,
+      document: () => this.document(),
+    };
+  }
+
+  /** Writes a text to its place; at `item`, one for each element of the list at `each`. */
+  put({ header, query, body, item }: Place, write: (item?: unknown) => string, each: string[] = []): void {
+    if (header !== undefined) this.headers[header] = this.added.headers[header] = write();
+    if (query !== undefined) this.query[query] = this.added.query[query] = write();
+    if (body !== undefined) {
+      putAt(this.document(), body, write());
+      this.changed = true;
+    }
+    if (item === undefined) return;
+    const list = valueAt(this.document(), each);
+    if (!Array.isArray(list) || list.length === 0)
+      throw new UserError({
+        message: `The signature stands in the list ${each.join('.')}, which the body does not have.`,
+        remedy: 'Choose another body.',
+      });
+    for (const element of list) putWithin(element, item, write(element));
+    this.changed = true;
+  }
+
+  finish(): Signed {
+    return { ...this.added, body: this.material().body };
+  }
+
+  private document(): Document {
+    this.read ??= readDocument(this.request.body, this.headers['content-type']);
+    return this.read;
   }
 }

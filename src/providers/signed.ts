@@ -1,30 +1,77 @@
+import type { SignedPart, SignedValue } from './compiled.ts';
+
 /**
- * The text that a signature covers, as a template: literal text, `{timestamp}`, `{header.x-id}` and exactly one
- * `{body}`. Compiled to a list of parts, in which what starts with a brace is a placeholder, so that Postgres
- * needs no parser.
+ * The text that a signature covers, as a template: literal text and placeholders in braces; a brace that is itself
+ * signed is written twice. Compiled to a list of parts, so that Postgres needs no parser.
  */
 
-/** e.g. `["{timestamp}", ".", "{body}"]` */
-export type SignedParts = string[];
+const placeholder =
+  /^\{(body|header|query|item|timestamp|secret|url|fields)((?:\.(?:[^\s."{}|?]+|"[^"{}]+"))*)(\?)?(?:\|(json|lower|sha256))?\}$/;
+
+const known =
+  '{body}, {timestamp}, {header.name}, {query.name}, {body.path}, {item.path}, {fields}, {url} and {secret}';
+
+/** How many steps a placeholder takes after its name. */
+const steps: Record<string, [least: number, most: number]> = {
+  header: [1, 1],
+  query: [1, 1],
+  item: [1, 20],
+  body: [0, 20],
+};
 
 /** The parts of a template, or why it is none. */
 export function compileSigned(
   template: string,
-): { parts: SignedParts; issue?: never } | { parts?: never; issue: string } {
-  const parts = template.match(/\{[^{}]*\}|[^{}]+/g) ?? [];
-  if (parts.join('') !== template)
-    return { issue: 'a template without a lone brace, such as {timestamp}.{body}' };
-  const unknown = parts.filter((part) => part.startsWith('{') && !isPlaceholder(part));
-  if (unknown.length > 0) return { issue: 'no other placeholder than {timestamp}, {body} and {header.name}' };
-  if (parts.filter((part) => part === '{body}').length !== 1) return { issue: 'exactly one {body}' };
-  return { parts };
+): { parts: SignedPart[]; issue?: never } | { parts?: never; issue: string } {
+  const tokens = template.match(/\{\{|\}\}|\{[^{}]*\}|[^{}]+/g) ?? [];
+  if (tokens.join('') !== template || tokens.length === 0)
+    return { issue: 'a template such as {timestamp}.{body}, in which a lone brace is written twice' };
+  const parts: SignedPart[] = [];
+  for (const token of tokens) {
+    const part = token === '{{' ? '{' : token === '}}' ? '}' : readPart(token);
+    if (part === undefined) return { issue: `no other placeholder than ${known}` };
+    const last = parts.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part;
+    else parts.push(part);
+  }
+  const wholes = parts.filter(isBody).length;
+  return wholes > 1 ? { issue: '{body} at most once' } : { parts };
 }
 
-/** The header names, in lower case, that a template takes in. */
-export function signedHeaders(parts: SignedParts): string[] {
-  return parts.flatMap((part) => /^\{header\.(.+)\}$/.exec(part)?.[1] ?? []);
+/** The steps of a path such as `data."a.b".0`. */
+export function splitPath(path: string): string[] {
+  return [...path.matchAll(/"([^"{}]+)"|([^\s."{}]+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 }
 
-function isPlaceholder(part: string): boolean {
-  return part === '{timestamp}' || part === '{body}' || /^\{header\.[a-z0-9-]+\}$/.test(part);
+/** Whether a part is the whole body, as it is or hashed. */
+export function isBody(part: SignedPart): boolean {
+  return typeof part !== 'string' && part.from === 'body' && part.path === undefined;
+}
+
+/** The values that a template takes from one place. */
+export function partsFrom(parts: readonly SignedPart[], from: SignedValue['from']): SignedValue[] {
+  return parts.filter((part): part is SignedValue => typeof part !== 'string' && part.from === from);
+}
+
+function readPart(token: string): SignedPart | undefined {
+  if (!token.startsWith('{')) return token;
+  const [, from, path = '', optional, as] = placeholder.exec(token) ?? [];
+  if (from === undefined) return undefined;
+  const found = splitPath(path);
+  const [least, most] = steps[from] ?? [0, 0];
+  if (found.length < least || found.length > most) return undefined;
+  const lone = found.length === 0;
+  // Only what may be absent can be optional; a hash is taken of the whole body, words of single values.
+  if (optional && lone) return undefined;
+  if (
+    as !== undefined &&
+    (as === 'sha256' ? from !== 'body' || !lone : lone && !(from === 'secret' && as === 'json'))
+  )
+    return undefined;
+  return {
+    from: from as SignedValue['from'],
+    ...(lone ? {} : { path: from === 'header' ? found.map((name) => name.toLowerCase()) : found }),
+    ...(optional ? { optional: true } : {}),
+    ...(as === undefined ? {} : { as: as as NonNullable<SignedValue['as']> }),
+  };
 }

@@ -1,17 +1,43 @@
 -- The ledger's tables. Functions and views that work on them follow in the later files.
 
--- One half of an HMAC-SHA256 key, ready to be hashed in front of a message (RFC 2104): the key, hashed
--- when longer than SHA-256's block of 64 bytes, filled up to the block, each byte XORed with `fill`
--- (54 for the inner, 92 for the outer pad). Computed once per secret, so that a delivery costs two
--- sha256 calls and no extension.
-CREATE FUNCTION oncehook.hmac_pad(key bytea, fill int) RETURNS bytea
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $f$
+-- SHA-1, which Postgres itself has not: by the extension pgcrypto, in whatever schema it is. NULL without it.
+CREATE FUNCTION oncehook.sha1(message bytea) RETURNS bytea
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
-  short bytea := CASE WHEN octet_length(key) > 64 THEN pg_catalog.sha256(key) ELSE key END;
-  pad bytea := pg_catalog.decode(pg_catalog.repeat(pg_catalog.lpad(pg_catalog.to_hex(fill), 2, '0'), 64), 'hex');
+  home name := (SELECT n.nspname FROM pg_extension x JOIN pg_namespace n ON n.oid = x.extnamespace WHERE x.extname = 'pgcrypto');
+  digest bytea;
 BEGIN
+  IF home IS NOT NULL THEN
+    EXECUTE format('SELECT %I.digest($1, %L::text)', home, 'sha1') INTO digest USING message;
+  END IF;
+  RETURN digest;
+EXCEPTION WHEN OTHERS THEN
+  RETURN NULL; -- a server whose policy forbids SHA-1
+END $f$;
+
+-- A message's hash; NULL for a function that is not known, or that this database cannot compute: it refuses.
+CREATE FUNCTION oncehook.hash_of(hash text, message bytea) RETURNS bytea
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  RETURN CASE hash WHEN 'sha256' THEN sha256(message) WHEN 'sha512' THEN sha512(message) WHEN 'sha384' THEN sha384(message)
+    WHEN 'md5' THEN decode(md5(message), 'hex') WHEN 'sha1' THEN oncehook.sha1(message) END;
+END $f$;
+
+-- One half of an HMAC key, ready to be hashed in front of a message (RFC 2104): the key, hashed when longer
+-- than the hash function's block, filled up to the block, each byte XORed with `fill` (54 for the inner, 92
+-- for the outer pad). Computed once per secret, so that a delivery costs two hashes and no extension.
+CREATE FUNCTION oncehook.hmac_pad(key bytea, fill int, hash text) RETURNS bytea
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  block int := CASE WHEN hash IN ('sha384', 'sha512') THEN 128 ELSE 64 END;
+  short bytea := CASE WHEN octet_length(key) > block THEN oncehook.hash_of(hash, key) ELSE key END;
+  pad bytea := decode(repeat(lpad(to_hex(fill), 2, '0'), block), 'hex');
+BEGIN
+  IF short IS NULL THEN
+    RETURN NULL;
+  END IF;
   FOR i IN 0 .. octet_length(short) - 1 LOOP
-    pad := pg_catalog.set_byte(pad, i, pg_catalog.get_byte(short, i) # fill);
+    pad := set_byte(pad, i, get_byte(short, i) # fill);
   END LOOP;
   RETURN pad;
 END $f$;
@@ -89,18 +115,36 @@ BEGIN
   RETURN NULL;
 END $f$;
 
--- What an HMAC scheme signs before the body, or after it: text with {timestamp} in it; NULL where headers
--- are signed too, so that the short way of `verify` does not apply.
+-- What an HMAC scheme signs before the body, or after it: text with {timestamp} in it. NULL where more is signed
+-- than the time and the body, or less, so that the short way of `verify` does not apply.
 CREATE FUNCTION oncehook.signed_text(signature jsonb, after_body boolean) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
-  parts text[] := ARRAY(SELECT jsonb_array_elements_text(signature -> 'signed'));
-  body_at int := array_position(parts, '{body}');
+  part jsonb;
+  piece text;
+  before text := '';
+  after text;
 BEGIN
-  IF array_to_string(parts, '') LIKE '%{header.%' THEN
+  IF signature #> '{signed,1}' IS NOT NULL OR jsonb_typeof(signature #> '{signed,0}') IS DISTINCT FROM 'array' THEN
     RETURN NULL;
   END IF;
-  RETURN CASE WHEN after_body THEN array_to_string(parts[body_at + 1:], '') ELSE array_to_string(parts[:body_at - 1], '') END;
+  FOR part IN SELECT p FROM jsonb_array_elements(signature #> '{signed,0}') WITH ORDINALITY AS x (p, n) ORDER BY n LOOP
+    IF part = '{"from": "body"}' AND after IS NULL THEN
+      after := '';
+      CONTINUE;
+    END IF;
+    piece := CASE WHEN part = '{"from": "timestamp"}' THEN '{timestamp}'
+      -- text with a brace could look like the time's place
+      WHEN jsonb_typeof(part) = 'string' AND strpos(part #>> '{}', '{') = 0 THEN part #>> '{}' END;
+    IF piece IS NULL THEN
+      RETURN NULL;
+    ELSIF after IS NULL THEN
+      before := before || piece;
+    ELSE
+      after := after || piece;
+    END IF;
+  END LOOP;
+  RETURN CASE WHEN after IS NULL THEN NULL WHEN after_body THEN after ELSE before END;
 END $f$;
 
 -- What stands in front of a MAC or a timestamp in the signature's header, begun by the separator of
@@ -118,8 +162,8 @@ END $f$;
 CREATE FUNCTION oncehook.usual_encoding(signature jsonb) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
-  RETURN CASE WHEN signature ->> 'scheme' = 'hmac-sha256' AND coalesce(signature #>> '{timestamp,unit}', 's') = 's'
-    THEN signature ->> 'encoding' END;
+  RETURN CASE WHEN signature ->> 'scheme' = 'hmac' AND signature ->> 'hash' = 'sha256' AND signature ->> 'encoding' IN ('hex', 'base64')
+    AND NOT signature ? 'each' AND coalesce(signature #>> '{timestamp,unit}', 's') = 's' THEN signature ->> 'encoding' END;
 END $f$;
 
 -- Headers and query parameters whose values the ledger must not keep: they would let a reader of the
@@ -130,7 +174,8 @@ DECLARE
   names text[] := ARRAY['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'api-key', 'apikey', 'api_key',
     'x-auth-token', 'token', 'Token', 'access_token', 'accessToken', 'apiKey', 'secret', 'password'];
 BEGIN
-  RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN names || (signature ->> 'header') ELSE names END;
+  RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN array_remove(names || (signature ->> 'header') || (signature ->> 'query'), NULL)
+    ELSE names END;
 END $f$;
 
 CREATE TABLE oncehook.webhook_sources (
@@ -177,8 +222,6 @@ CREATE TABLE oncehook.webhook_secrets (
   source_id text NOT NULL REFERENCES oncehook.webhook_sources (id) ON DELETE CASCADE,
   name text NOT NULL,
   secret bytea NOT NULL CHECK (octet_length(secret) > 0),
-  inner_pad bytea NOT NULL GENERATED ALWAYS AS (oncehook.hmac_pad(secret, 54)) STORED,
-  outer_pad bytea NOT NULL GENERATED ALWAYS AS (oncehook.hmac_pad(secret, 92)) STORED,
   digest bytea NOT NULL GENERATED ALWAYS AS (sha256(secret)) STORED,
   created_at timestamptz NOT NULL DEFAULT now(),
   retired_at timestamptz,
@@ -186,22 +229,34 @@ CREATE TABLE oncehook.webhook_secrets (
 );
 COMMENT ON TABLE oncehook.webhook_secrets IS 'Signing secrets, several live per source while one is being rotated. No role but the owner reads this table.';
 
--- The live secrets' pads, newest first, also stand in their source's row, which every delivery reads
--- anyway: a query less for each of them.
-COMMENT ON COLUMN oncehook.webhook_sources.inner_pads IS 'Kept by a trigger on webhook_secrets.';
+-- The live secrets' pads, newest first, stand in their source's row, which every delivery reads anyway: a query
+-- less for each of them. They depend on the hash function, so they change with the signature too.
+COMMENT ON COLUMN oncehook.webhook_sources.inner_pads IS 'Kept by triggers on webhook_secrets and webhook_sources; one for each live secret, whatever the scheme.';
+CREATE FUNCTION oncehook.live_pads(source text, signature jsonb, fill int) RETURNS bytea[]
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  RETURN (SELECT coalesce(array_agg(oncehook.hmac_pad(k.secret, fill, coalesce(signature ->> 'hash', 'sha256')) ORDER BY k.created_at DESC, k.name), '{}')
+    FROM oncehook.webhook_secrets k WHERE k.source_id = source AND k.retired_at IS NULL);
+END $f$;
 CREATE FUNCTION oncehook.copy_pads() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
   UPDATE oncehook.webhook_sources s
-    SET (inner_pads, outer_pads) = (
-      SELECT coalesce(array_agg(k.inner_pad ORDER BY k.created_at DESC, k.name), '{}'),
-        coalesce(array_agg(k.outer_pad ORDER BY k.created_at DESC, k.name), '{}')
-      FROM oncehook.webhook_secrets k WHERE k.source_id = s.id AND k.retired_at IS NULL)
+    SET inner_pads = oncehook.live_pads(s.id, s.signature, 54), outer_pads = oncehook.live_pads(s.id, s.signature, 92)
     WHERE s.id IN (OLD.source_id, NEW.source_id);
   RETURN NULL;
 END $f$;
 CREATE TRIGGER webhook_secrets_pads AFTER INSERT OR UPDATE OR DELETE ON oncehook.webhook_secrets
   FOR EACH ROW EXECUTE FUNCTION oncehook.copy_pads();
+CREATE FUNCTION oncehook.renew_pads() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  NEW.inner_pads := oncehook.live_pads(NEW.id, NEW.signature, 54);
+  NEW.outer_pads := oncehook.live_pads(NEW.id, NEW.signature, 92);
+  RETURN NEW;
+END $f$;
+CREATE TRIGGER webhook_sources_pads BEFORE UPDATE OF signature ON oncehook.webhook_sources
+  FOR EACH ROW EXECUTE FUNCTION oncehook.renew_pads();
 
 CREATE TABLE oncehook.webhook_events (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -32,17 +32,18 @@ END $f$;
 CREATE TYPE oncehook.reading AS (
   payload jsonb,   -- for queries and keys; null where jsonb cannot hold the body
   content text,    -- JSON text of what the workflow's business part gets; null for an empty body
-  damage text      -- why two ids may have become one: `escapes` (U+FFFD stands for what jsonb refuses),
+  damage text,     -- why two ids may have become one: `escapes` (U+FFFD stands for what jsonb refuses),
                    -- `bytes` (not UTF-8: nothing but ASCII is sure); null where everything was read as it is
+  form boolean     -- it was read as a form
 );
 
--- application/x-www-form-urlencoded as an object of strings; of equal names the last one counts, a broken
--- escape stays as it is. The form is written anew as one JSON text: byte XX as \u00XX, then all of it taken
--- for UTF-8. (Decoding pair by pair takes a quarter of a minute for a few megabytes.)
-CREATE FUNCTION oncehook.read_form(body bytea) RETURNS oncehook.reading
+-- application/x-www-form-urlencoded as an object of strings, or as a list of [name, value] in the order in which they
+-- came; of equal names in an object the last one counts, a broken escape stays as it is. The form is written anew as
+-- one JSON text: byte XX as \u00XX, then all of it taken for UTF-8. (Decoding pair by pair takes a quarter of a minute
+-- for a few megabytes.)
+CREATE FUNCTION oncehook.form_json(body bytea, as_list boolean, OUT value jsonb, OUT damage text)
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
-  r oncehook.reading;
   t text;
 BEGIN
   IF position('\x00'::bytea IN body) > 0 THEN
@@ -51,18 +52,28 @@ BEGIN
   t := replace(convert_from(body, 'LATIN1'), '+', ' ');
   IF strpos(t, '%00') > 0 THEN
     t := replace(t, '%00', '%EF%BF%BD');
-    r.damage := 'escapes';
+    damage := 'escapes';
   END IF;
   t := to_json(t);
   t := regexp_replace(substr(t, 2, length(t) - 2), '%([0-9A-Fa-f]{2})', '\\u00\1', 'g');
-  t := regexp_replace(t || '&', '&*([^&=]*)(=([^&]*))?&', '"\1":"\3",', 'g');
-  r.payload := '{' || rtrim(t, ',') || '}';
+  t := regexp_replace(t || '&', '&*([^&=]*)(=([^&]*))?&', CASE WHEN as_list THEN '["\1","\3"],' ELSE '"\1":"\3",' END, 'g');
+  value := CASE WHEN as_list THEN '[' || rtrim(t, ',') || ']' ELSE '{' || rtrim(t, ',') || '}' END;
   BEGIN
-    r.payload := convert_from(convert_to(r.payload::text, 'LATIN1'), 'UTF8');
+    value := convert_from(convert_to(value::text, 'LATIN1'), 'UTF8');
   EXCEPTION WHEN OTHERS THEN
-    r.damage := 'bytes';
+    damage := 'bytes';
   END;
+END $f$;
+
+-- A body that is a form.
+CREATE FUNCTION oncehook.read_form(body bytea) RETURNS oncehook.reading
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  r oncehook.reading;
+BEGIN
+  SELECT f.value, f.damage INTO r.payload, r.damage FROM oncehook.form_json(body, false) f;
   r.content := r.payload;
+  r.form := true;
   RETURN r;
 END $f$;
 

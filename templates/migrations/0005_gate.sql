@@ -93,7 +93,7 @@ BEGIN
     signature := s.header_separator || (head ->> s.signature_header);
     stamp := split_part(split_part(signature, s.stamp_lead, 2), s.header_separator, 1);
     IF NOT coalesce(oncehook.signed_as_usual(s, signature, stamp, raw, now()), false) THEN
-      reason := oncehook.verify_fully(s, head, raw, now());
+      reason := oncehook.verify_fully(s, head, params, raw, now());
     END IF;
     IF reason IS NULL THEN
       content := convert_from(raw, 'UTF8');
@@ -107,7 +107,7 @@ BEGIN
     END IF;
     head := oncehook.read_object(headers);
     params := oncehook.read_object(query);
-    reason := oncehook.verify_fully(s, head, raw, now());
+    reason := oncehook.verify_fully(s, head, params, raw, now());
     IF reason IS NULL THEN
       r := oncehook.read_body(raw, head ->> 'content-type');
       content := r.content;

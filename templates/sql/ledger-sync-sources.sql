@@ -35,7 +35,7 @@ SELECT w.id,
   CASE WHEN b.id IS NULL THEN 'added' WHEN NOT b.active THEN 'switched on' ELSE 'updated' END AS change,
   ARRAY(
     SELECT n.key FROM jsonb_each(w.row) n
-    WHERE n.value IS DISTINCT FROM b.row -> n.key AND n.key NOT IN ('updated_at', 'created_at', 'active') AND n.key !~ '_plan$'
+    WHERE n.value IS DISTINCT FROM b.row -> n.key AND n.key NOT IN ('updated_at', 'created_at', 'active') AND n.key !~ '_(plan|pads)$'
     ORDER BY n.key
   ) AS fields
 FROM written w LEFT JOIN before b USING (id)

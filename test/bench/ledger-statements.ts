@@ -5,7 +5,7 @@ export const SECRET = 'whsec_bench';
 export const SOURCE = 'bench';
 
 const claim = cut(readTemplate('sql/claim.sql'));
-const verify = cut("SELECT oncehook.verify($1::text, $2::jsonb, decode($3, 'base64'), now())");
+const verify = cut("SELECT oncehook.verify($1::text, $2::jsonb, '{}', decode($3, 'base64'), now())");
 
 /** A signed body of about 2 kB, of the shape of a payment provider's event. */
 export function delivery(id: string): { body: Buffer; headers: string } {

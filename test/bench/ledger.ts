@@ -23,8 +23,8 @@ const WARM_UP = 10;
 const source = `
   CREATE EXTENSION IF NOT EXISTS pgcrypto;
   INSERT INTO oncehook.webhook_sources (id, name, provider, signature, key_recipe, type_recipe, object_recipe, tolerance_seconds)
-  VALUES ('${SOURCE}', 'bench', 'stripe', '{"scheme": "hmac-sha256", "header": "stripe-signature", "encoding": "hex",
-    "pairs": {"separator": ",", "name": "v1"}, "signed": ["{timestamp}", ".", "{body}"],
+  VALUES ('${SOURCE}', 'bench', 'stripe', '{"scheme": "hmac", "hash": "sha256", "header": "stripe-signature", "encoding": "hex",
+    "pairs": {"separator": ",", "name": "v1"}, "signed": [[{"from": "timestamp"}, ".", {"from": "body"}]],
     "timestamp": {"pair": "t", "unit": "s", "tolerance": 300}}', '{body.id}', '{body.type}', '{body.data.object.id}', 300);
   INSERT INTO oncehook.webhook_secrets (source_id, name, secret) VALUES ('${SOURCE}', 'bench', '${SECRET}');
   ANALYZE oncehook.webhook_sources;`;

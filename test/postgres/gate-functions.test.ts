@@ -94,8 +94,8 @@ describe('through the functions it cannot', () => {
   });
 
   test.each([
-    "verify('p', '{}', '', now())",
-    "hmac_pad('x', 54)",
+    "verify('p', '{}', '{}', '', now())",
+    "hmac_pad('x', 54, 'sha256')",
     "idempotency_key('p', 'x', 'plain', true)",
     "body_text('x')",
     'durably()',

@@ -127,12 +127,13 @@ describe('headers, query and fields', () => {
   test('thousands of pairs in a signature', async () => {
     await gate.addSource('pairs', {
       signature: {
-        scheme: 'hmac-sha256',
+        scheme: 'hmac',
+        hash: 'sha256',
         header: 'x-signature',
         pairs: { separator: ',', name: 'v1' },
         encoding: 'hex',
         secret_encoding: 'utf8',
-        signed: ['{timestamp}', '.', '{body}'],
+        signed: [[{ from: 'timestamp' }, '.', { from: 'body' }]],
         timestamp: { pair: 't', unit: 's', tolerance: 300 },
       },
       toleranceSeconds: 300,

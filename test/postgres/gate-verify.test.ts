@@ -11,7 +11,7 @@ afterAll(() => gate.database.drop());
 
 const BODY = '{"id":"1"}';
 const T = 1_760_000_000;
-const hmac = { scheme: 'hmac-sha256', header: 'x-sig' };
+const hmac = { scheme: 'hmac', hash: 'sha256', header: 'x-sig' };
 const stamped = {
   ...hmac,
   pairs: { separator: ',', name: 'v1' },
@@ -257,7 +257,7 @@ test('token: the secret behind its prefix, and nothing else', async () => {
 test('none is accepted as it is; a scheme that is not known is refused', async () => {
   await addSource('none', { scheme: 'none' }, []);
   expect(await verdict(gate, 'none', {}, BODY, T)).toBeNull();
-  await gate.addSource('future', { signature: { scheme: 'rsa', signed: ['{body}'] } });
+  await gate.addSource('future', { signature: { scheme: 'rsa', signed: [[{ from: 'body' }]] } });
   expect(await verdict(gate, 'future', {}, BODY, T)).not.toBeNull();
   expect(await deliver(gate.n8n, { source: 'future' })).toMatchObject({ outcome: 'rejected', code: 401 });
 });

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { UserError } from '../../src/errors.ts';
 import { type SourceRow, syncSources } from '../../src/ledger/sources.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { sourceRow } from './harness/source-row.ts';
@@ -20,10 +21,11 @@ test('every field arrives', async () => {
   const row = sourceRow('shop', {
     name: 'Shop (EU)',
     signature: {
-      scheme: 'hmac-sha256',
+      scheme: 'hmac',
+      hash: 'sha256',
       header: 'x-sig',
       encoding: 'hex',
-      signed: ['{body}'],
+      signed: [[{ from: 'body' }]],
       secret_encoding: 'utf8',
     },
     key: '{header.x-id}\n{body.a}:{body.b}',
@@ -95,4 +97,42 @@ test('two names can be exchanged', async () => {
   await sync(sourceRow('a', { name: 'one' }), sourceRow('b', { name: 'two' }));
   await sync(sourceRow('a', { name: 'two' }), sourceRow('b', { name: 'one' }));
   expect([(await stored('a')).name, (await stored('b')).name]).toEqual(['two', 'one']);
+});
+
+describe('a source whose sender signs with SHA-1', () => {
+  const row = sourceRow('sha1', {
+    signature: {
+      scheme: 'hmac',
+      hash: 'sha1',
+      header: 'x',
+      encoding: 'hex',
+      secret_encoding: 'utf8',
+      signed: [[{ from: 'body' }]],
+    },
+  });
+  const home = async () =>
+    (
+      await owner.query(
+        "SELECT extnamespace::regnamespace::text AS home FROM pg_extension WHERE extname = 'pgcrypto'",
+      )
+    ).rows[0]?.home;
+
+  test('brings pgcrypto with it, unless it is there', async () => {
+    await sync(sourceRow('other'));
+    expect(await home()).toBeUndefined();
+    await sync(row);
+    expect(await home()).toBe('oncehook_pgcrypto');
+    await owner.query('DROP EXTENSION pgcrypto; CREATE EXTENSION pgcrypto SCHEMA public');
+    await sync(row);
+    expect(await home()).toBe('public');
+  });
+
+  test('is refused with what to do where it may not be made', async () => {
+    await owner.query(`REVOKE CREATE ON DATABASE ${database.name} FROM CURRENT_USER`);
+    const issues = await sync(row).then(
+      () => [],
+      (error: unknown) => (error instanceof UserError ? error.issues : [String(error)]),
+    );
+    expect(issues).toMatchObject([{ remedy: expect.stringContaining('CREATE EXTENSION pgcrypto') }]);
+  });
 });

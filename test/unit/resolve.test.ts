@@ -17,9 +17,9 @@ describe('resolving', () => {
     const file = new URL('../../oncehook.yaml', import.meta.url);
     const sources = resolveSources(parseConfig(readFileSync(file, 'utf8'), 'oncehook.yaml'));
     expect(sources.map(({ id, signature }) => [id, signature.scheme])).toEqual([
-      ['stripe', 'hmac-sha256'],
+      ['stripe', 'hmac'],
       ['yookassa', 'none'],
-      ['shop', 'hmac-sha256'],
+      ['shop', 'hmac'],
     ]);
   });
 
@@ -36,8 +36,17 @@ describe('resolving', () => {
         path: 's',
       },
       signature: {
-        ...{ scheme: 'hmac-sha256', header: 'stripe-signature', pairs: { separator: ',', name: 'v1' } },
-        ...{ encoding: 'hex', secret_encoding: 'utf8', signed: ['{timestamp}', '.', '{body}'] },
+        ...{
+          scheme: 'hmac',
+          hash: 'sha256',
+          header: 'stripe-signature',
+          pairs: { separator: ',', name: 'v1' },
+        },
+        ...{
+          encoding: 'hex',
+          secret_encoding: 'utf8',
+          signed: [[{ from: 'timestamp' }, '.', { from: 'body' }]],
+        },
         timestamp: { pair: 't', unit: 's', tolerance: 600, future: 'accept' },
       },
       ...{ key: '{body.id}', keyFormat: 'plain', type: '{body.type}', object: '{body.data.object.id}' },
@@ -65,16 +74,51 @@ describe('resolving', () => {
     [
       'single settings',
       '{ header: X-Shop, encoding: base64 }',
-      { scheme: 'hmac-sha256', header: 'x-shop', signed: ['{body}'] },
+      { scheme: 'hmac', header: 'x-shop', signed: [[{ from: 'body' }]] },
     ],
     ['another scheme', '{ scheme: token, header: x-token }', { scheme: 'token', header: 'x-token' }],
     [
       'a time',
       '{ signed: "{timestamp}.{body}", timestamp: { header: x-time } }',
-      { signed: ['{timestamp}', '.', '{body}'] },
+      { signed: [[{ from: 'timestamp' }, '.', { from: 'body' }]] },
     ],
+    ['the place', '{ query: sign }', { scheme: 'hmac', query: 'sign', hash: 'sha256' }],
+    ['the hash function', '{ hash: sha512 }', { header: 'x-signature', hash: 'sha512' }],
+    ['the password', '{ scheme: basic }', { scheme: 'basic' }],
   ])('lets a sender of one’s own change %s of the signature', (_case, signature, expected) => {
     expect(one(`provider: custom, secrets: [A], signature: ${signature}`)?.signature).toMatchObject(expected);
+  });
+
+  it('has one place for the signature', () => {
+    const own = one(
+      'provider: custom, secrets: [A], signature: { body: sig, partial: true, signed: "{body.id}" }',
+    );
+    expect(own?.signature).toMatchObject({ body: ['sig'] });
+    expect(own?.signature).not.toHaveProperty('header');
+  });
+
+  it('fills in the address that is signed', () => {
+    const signed = one(
+      'provider: custom, secrets: [A], public_url: "https://n8n.example.com/webhook/s?a=1", signature: { signed: "{url}{body}" }',
+    );
+    expect(signed?.signature).toMatchObject({
+      signed: [['https://n8n.example.com/webhook/s?a=1', { from: 'body' }]],
+    });
+  });
+
+  it('has no limit where the rule says so, unless the source sets one', () => {
+    const timed = (more: string) =>
+      one(
+        `provider: custom, secrets: [A], ${more} signature: { signed: "{timestamp}{body}", timestamp: { header: t, tolerance: none } }`,
+      );
+    expect(timed('')).toMatchObject({
+      toleranceSeconds: null,
+      signature: { timestamp: { tolerance: 'none' } },
+    });
+    expect(timed('tolerance: 5m,')).toMatchObject({
+      toleranceSeconds: 300,
+      signature: { timestamp: { tolerance: 300 } },
+    });
   });
 
   it('has no tolerance without a time', () => {
@@ -97,6 +141,16 @@ describe('a source is refused', () => {
     ['for a signature that is not open', 'provider: yookassa, signature: { scheme: none }', 'signature'],
     ['for a tolerance without a time', 'provider: custom, secrets: [A], tolerance: 5m', 'tolerance'],
     ['for an unknown scheme', 'provider: custom, secrets: [A], signature: { scheme: x }', 'signature.scheme'],
+    [
+      'for a signed address that is not known',
+      'provider: custom, secrets: [A], signature: { signed: "{url}{body}" }',
+      'public_url',
+    ],
+    [
+      'for an address that is none',
+      'provider: custom, secrets: [A], public_url: n8n.example.com',
+      'public_url',
+    ],
     ['for an unknown setting', 'provider: custom, secrets: [A], signature: { heder: x }', 'signature.heder'],
     [
       'for a setting of the wrong kind',

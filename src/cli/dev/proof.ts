@@ -7,8 +7,11 @@ import { connect } from '../../ledger/connect.ts';
 import { claim, markFailed, markSuccess, type Run } from '../../ledger/deliver.ts';
 import { rollOut } from '../../ledger/rollout.ts';
 import { addSecret } from '../../ledger/secrets.ts';
+import { signsUrl } from '../../providers/compile.ts';
+import { type CompiledSignature, isMac, type SignedPart } from '../../providers/compiled.ts';
 import { randomSecret, storedKey } from '../../providers/keys.ts';
 import { catalogue } from '../../providers/load.ts';
+import { isBody } from '../../providers/signed.ts';
 import { type DeliveryPlan, signedRequest } from '../deliveries.ts';
 import { type DevServer, n8nUrl, ownerUrl, withThrowAwayDatabase } from './databases.ts';
 import type { Passwords } from './folder.ts';
@@ -129,7 +132,7 @@ function nonce(): string {
 
 /** The first source that signs its bodies, or one that stands for it; with room for a second try in good time. */
 function chooseSource(sources: readonly ResolvedSource[]): ResolvedSource {
-  const signs = (source: ResolvedSource) => source.signature.scheme === 'hmac-sha256';
+  const signs = (source: ResolvedSource) => signsWhole(source.signature);
   const timed = (source: ResolvedSource) => source.toleranceSeconds !== null;
   const source = sources.find(signs) ?? standIns().find(timed);
   if (!source) throw new Bug('No provider of the catalogue signs its bodies and the time.');
@@ -140,10 +143,18 @@ function chooseSource(sources: readonly ResolvedSource[]): ResolvedSource {
   };
 }
 
+/** Whether any sample can be signed, and is the same body each time: the signature stands in a header, over the body. */
+function signsWhole(signature: CompiledSignature): boolean {
+  if (!isMac(signature) || signature.header === undefined || signature.timestamp?.body) return false;
+  const plain = (part: SignedPart) => typeof part === 'string' || !part.path || part.from === 'header';
+  return signature.signed.every((parts) => parts.some(isBody) && parts.every(plain)) && !signature.fields;
+}
+
 /** A source of every provider of the catalogue that can do without settings of its own. */
 function standIns(): ResolvedSource[] {
   return catalogue.list().flatMap((slug) => {
-    if (catalogue.load(slug).signature.scheme !== 'hmac-sha256') return [];
+    const { signature } = catalogue.load(slug);
+    if (signature.scheme !== 'hmac' || signsUrl(signature)) return [];
     return resolveSources(
       parseConfig(
         `project: proof\nsources:\n  proof: { provider: ${slug}, secrets: [PROOF_SECRET] }\n`,

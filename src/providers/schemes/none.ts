@@ -4,8 +4,3 @@ import { z } from 'zod';
 export const noneSchema = z
   .strictObject({ scheme: z.literal('none').describe('The sender signs nothing; needs `addresses`.') })
   .describe('No signature.');
-
-/** Adds nothing. */
-export function signNone(): Record<string, string> {
-  return {};
-}

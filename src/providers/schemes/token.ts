@@ -1,19 +1,18 @@
 import { z } from 'zod';
-import { headerName, headerText } from '../fields.ts';
-import type { SignRequest } from '../sign.ts';
+import { headerText } from '../fields.ts';
+import { checkPlace } from './checks.ts';
+import { place } from './parts.ts';
 
-/** A fixed secret in a header. It proves who sends, not what was sent. */
+/** A fixed secret in the request. It proves who sends, not what was sent. */
 export const tokenSchema = z
   .strictObject({
-    scheme: z.literal('token').describe('The secret itself stands in a header.'),
-    header: headerName.describe('The header that holds the token.'),
+    scheme: z.literal('token').describe('The secret itself stands in the request.'),
+    ...place,
     prefix: headerText.describe('Text before the token, e.g. `Bearer ` with its blank.').exactOptional(),
   })
-  .describe('A fixed token in a header.');
-
-export type TokenSignature = z.infer<typeof tokenSchema>;
-
-/** The header that carries the secret as it is. */
-export function signToken(signature: TokenSignature, { secret }: SignRequest): Record<string, string> {
-  return { [signature.header]: `${signature.prefix ?? ''}${secret}` };
-}
+  .superRefine((value, context) => {
+    checkPlace(value, context);
+    if (value.each !== undefined && value.item === undefined)
+      context.addIssue({ code: 'custom', path: ['each'], message: 'an `item` beside it' });
+  })
+  .describe('A fixed token.');

@@ -107,7 +107,7 @@ export class TestSource {
       headers,
       timestamp: Date.now() / 1000 - age,
     });
-    return { body: bytes, headers: { ...headers, ...signed } };
+    return { body: Buffer.from(signed.body), headers: { ...headers, ...signed.headers } };
   }
 
   /** A signed request with the provider's sample as a new event. */

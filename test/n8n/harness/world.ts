@@ -8,7 +8,7 @@ import { ensureN8nRole, N8N_ROLE } from '../../../src/ledger/n8n-role.ts';
 import { addSecret } from '../../../src/ledger/secrets.ts';
 import { syncSources } from '../../../src/ledger/sources.ts';
 import { ensurePostgresCredential } from '../../../src/n8n/credentials.ts';
-import { secretKey } from '../../../src/providers/secret-key.ts';
+import { storedKey } from '../../../src/providers/keys.ts';
 import type { Workflow } from '../../../src/workflow/types.ts';
 import type { Account } from './account.ts';
 import { BUSINESS_TABLES, withBusiness } from './business.ts';
@@ -103,9 +103,8 @@ async function prepareLedger(url: string, sources: ResolvedSource[]): Promise<vo
     await ensureN8nRole(client, { password: ROLE_PASSWORD });
     await syncSources(client, sources);
     for (const { id, secrets, signature } of sources) {
-      const rule = signature.scheme === 'hmac-sha256' ? signature : { secret_encoding: 'utf8' as const };
       for (const name of secrets) {
-        await addSecret(client, { sourceId: id, name, key: secretKey(rule, SECRETS[name] ?? '') });
+        await addSecret(client, { sourceId: id, name, key: storedKey(signature, SECRETS[name] ?? '') });
       }
     }
   } finally {

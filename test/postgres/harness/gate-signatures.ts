@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Signature } from '../../../src/providers/signature.ts';
+import { compileSignature } from '../../../src/providers/compile.ts';
+import { isMac } from '../../../src/providers/compiled.ts';
 import { signatureSchema } from '../../../src/providers/signature.ts';
-import { compileSigned } from '../../../src/providers/signed.ts';
 import type { Gate } from './gate.ts';
 
-/** A request that an official library signed. */
+/** A request that an official library signed, or that was signed by a documented rule. */
 export interface Vector {
   signedBy: string;
   secret: string;
   timestamp: number;
   signature: unknown;
+  /** The address that was called, where it is signed. */
+  url?: string;
+  query?: Record<string, string>;
   headers: Record<string, string>;
   body: string;
 }
@@ -26,15 +29,13 @@ export function readVectors(): [name: string, vector: Vector][] {
 }
 
 /** A signature as a provider file has it, in the form that `webhook_sources` stores. */
-export function stored(written: unknown): { signature: object; toleranceSeconds: number | null } {
-  const signature: Signature = signatureSchema.parse(written);
-  if (signature.scheme !== 'hmac-sha256') return { signature, toleranceSeconds: null };
-  const { parts } = compileSigned(signature.signed);
-  if (!parts) throw new Error(`not a template: ${signature.signed}`);
-  return {
-    signature: { ...signature, signed: parts },
-    toleranceSeconds: signature.timestamp?.tolerance ?? null,
-  };
+export function stored(
+  written: unknown,
+  publicUrl?: string,
+): { signature: object; toleranceSeconds: number | null } {
+  const signature = compileSignature(signatureSchema.parse(written), { publicUrl });
+  const tolerance = isMac(signature) ? signature.timestamp?.tolerance : undefined;
+  return { signature, toleranceSeconds: typeof tolerance === 'number' ? tolerance : null };
 }
 
 /** What the gate says of a request at a time (seconds since 1970): null where its signature holds. */
@@ -44,12 +45,13 @@ export async function verdict(
   headers: Record<string, unknown>,
   body: Uint8Array | string,
   at: number,
+  query: Record<string, unknown> = {},
 ): Promise<string | null> {
   const { fast, full } = await gate.row<{ fast: string | null; full: string | null }>(
-    `SELECT oncehook.verify(s.id, $2::jsonb, $3::bytea, to_timestamp($4::float8)) AS fast,
-       oncehook.verify_fully(s, $2::jsonb, $3::bytea, to_timestamp($4::float8)) AS full
+    `SELECT oncehook.verify(s.id, $2::jsonb, $5::jsonb, $3::bytea, to_timestamp($4::float8)) AS fast,
+       oncehook.verify_fully(s, $2::jsonb, $5::jsonb, $3::bytea, to_timestamp($4::float8)) AS full
      FROM oncehook.webhook_sources s WHERE id = $1`,
-    [source, JSON.stringify(headers), Buffer.from(body), at],
+    [source, JSON.stringify(headers), Buffer.from(body), at, JSON.stringify(query)],
   );
   if (fast !== full) throw new Error(`verify says ${fast}, verify_fully ${full}: ${JSON.stringify(headers)}`);
   return fast;

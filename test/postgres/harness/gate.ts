@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { addSecret, retireSecret } from '../../../src/ledger/secrets.ts';
 import { type SourceRow, syncSources } from '../../../src/ledger/sources.ts';
-import { secretKey } from '../../../src/providers/secret-key.ts';
-import { sign } from '../../../src/providers/sign.ts';
-import type { CompiledSignature } from '../../../src/providers/signature.ts';
+import type { CompiledSignature } from '../../../src/providers/compiled.ts';
+import { storedKey } from '../../../src/providers/keys.ts';
+import { type Signed, sign } from '../../../src/providers/sign.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { type Delivery, deliver } from './gate-statements.ts';
 import { sourceRow } from './source-row.ts';
@@ -24,6 +24,8 @@ export interface Gate {
   retireSecret(id: string, name: string): Promise<void>;
   /** The headers of a signed delivery of this source; those given are kept. */
   sign(id: string, body: Uint8Array | string, options?: SignOptions): Record<string, string>;
+  /** The whole of a signed request: its headers, query and body. */
+  request(id: string, body: Uint8Array | string, options?: SignOptions): Signed;
   /** A delivery that is signed as its source demands; the body of an object is its JSON. */
   send(id: string, body: Uint8Array | string | object, delivery?: SignedDelivery): Promise<Answer>;
   /** The first row of a query of the owner. */
@@ -40,10 +42,11 @@ export interface SignOptions {
   /** Seconds since 1970; now where left out. */
   timestamp?: number;
   headers?: Record<string, string>;
+  query?: Record<string, string>;
 }
 
 /** A delivery of which body and signature are made. */
-export type SignedDelivery = Omit<Delivery, 'source' | 'body' | 'headers'> & SignOptions;
+export type SignedDelivery = Omit<Delivery, 'source' | 'body' | 'headers' | 'query'> & SignOptions;
 
 /** A gate on a database of its own; `gate.database.drop()` ends it. */
 export async function openGate(): Promise<Gate> {
@@ -72,24 +75,28 @@ export async function openGate(): Promise<Gate> {
       await syncSources(owner, [...sources.values()]);
     },
     async addSecret(id, secret, name = secret) {
-      const rule = { secret_encoding: 'utf8' as const, ...sourceOf(id).signature };
-      await addSecret(owner, { sourceId: id, name, key: secretKey(rule, secret) });
+      const signature = sourceOf(id).signature as CompiledSignature;
+      await addSecret(owner, { sourceId: id, name, key: storedKey(signature, secret) });
     },
     async retireSecret(id, name) {
       await retireSecret(owner, id, name, { evenLast: true });
     },
-    sign(id, body, { secret = SECRET, timestamp = Date.now() / 1000, headers = {} } = {}) {
+    sign(id, body, options) {
+      return gate.request(id, body, options).headers;
+    },
+    request(id, body, { secret = SECRET, timestamp = Date.now() / 1000, headers = {}, query = {} } = {}) {
       const signature = sourceOf(id).signature as CompiledSignature;
-      return { ...headers, ...sign({ signature, secret, timestamp, headers, body: Buffer.from(body) }) };
+      const signed = sign({ signature, secret, timestamp, headers, query, body: Buffer.from(body) });
+      return { ...signed, headers: { ...headers, ...signed.headers }, query: { ...query, ...signed.query } };
     },
     async send(id, body, delivery = {}) {
       const bytes =
         typeof body === 'string' || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
-      const headers = gate.sign(id, bytes, {
+      const request = gate.request(id, bytes, {
         ...delivery,
         headers: { 'content-type': 'application/json', ...delivery.headers },
       });
-      return deliver(n8n, { ...delivery, source: id, body: bytes, headers });
+      return deliver(n8n, { ...delivery, source: id, ...request });
     },
     async row<T extends object = Row>(sql: string, values?: unknown[]): Promise<T> {
       return (await owner.query(sql, values)).rows[0] as T;

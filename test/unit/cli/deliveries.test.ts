@@ -15,6 +15,8 @@ sources:
   timed: { provider: stripe, secrets: [A] }
   plain: { provider: custom, secrets: [A], signature: { signed: "{header.x-event-id}.{body}" } }
   token: { provider: custom, secrets: [A], signature: { scheme: token, header: x-token } }
+  basic: { provider: custom, secrets: [A], signature: { scheme: basic } }
+  inside: { provider: custom, secrets: [A], signature: { body: sig, partial: true, signed: "{body.event_id}{query.shop}" } }
   own-key: { provider: custom, secrets: [A], key: "{body.order.id}:{header.x-kind}:{body.order.state}" }
   open: { provider: yookassa }
 `,
@@ -72,6 +74,13 @@ describe('signedRequest', () => {
     );
   });
 
+  test('carries the signature and what it covers where the scheme has them', () => {
+    const { body, query } = signedRequest(plan('inside', { nonce: 'n7' }));
+    const { event_id, sig } = JSON.parse(Buffer.from(body).toString());
+    const mac = createHmac('sha256', 'trial secret').update(`${event_id}${query['shop']}`).digest('hex');
+    expect([sig, query['shop']]).toEqual([mac, 'n7']);
+  });
+
   test("has every part that the source's own key reads", () => {
     const { headers, body } = signedRequest(plan('own-key'));
     const { order } = JSON.parse(Buffer.from(body).toString());
@@ -83,6 +92,8 @@ describe('signedRequest', () => {
     ['open', 'signature'],
     ['token', 'body'],
     ['token', 'time'],
+    ['basic', 'body'],
+    ['inside', 'body'],
     ['plain', 'time'],
   ] as const)('refuses to break what is not there: %s, %s', (name, tamper) => {
     expect(() => signedRequest(plan(name, { tamper }))).toThrow(UserError);
@@ -99,6 +110,10 @@ test('a made-up secret can be decoded by the rule that it is for', () => {
       expect(secret).toMatch(/^\S+$/);
     }
   }
+  const basic = source('basic').signature;
+  expect(Buffer.from(storedKey(basic, randomSecret(basic))).toString()).toMatch(/^[^:]+:.{32,}$/);
+  for (const none of ['user', 'user:', ':password', ''])
+    expect(() => storedKey(basic, none)).toThrow(UserError);
 });
 
 describe('inRounds', () => {

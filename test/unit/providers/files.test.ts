@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Issue } from '../../../src/errors.ts';
+import { compileSignature } from '../../../src/providers/compile.ts';
 import { listProviders, loadProvider, parseProvider } from '../../../src/providers/load.ts';
 import { parseRecipe, type RecipePart } from '../../../src/providers/recipe.ts';
 import { freshSample } from '../../../src/providers/sample.ts';
@@ -42,10 +43,13 @@ describe.each(listProviders())('the provider file %s', (slug) => {
   });
 
   it('can sign its samples', () => {
-    const { body, headers } = freshSample(provider, undefined, 'n');
-    const { signature } = provider;
-    const made = sign({ signature, secret: 'c2VjcmV0', body, headers, timestamp: 1_760_000_000 });
-    if (signature.scheme !== 'none') expect(made).toHaveProperty(signature.header);
+    const sample = freshSample(provider, undefined, 'n');
+    const signature = compileSignature(provider.signature, {
+      publicUrl: 'https://n8n.example.com/webhook/x',
+    });
+    const made = sign({ signature, secret: 'c2VjcmV0', ...sample, timestamp: 1_760_000_000 });
+    const changed = { headers: {}, query: {}, body: Buffer.from(sample.body) };
+    if (signature.scheme !== 'none') expect({ ...made, body: Buffer.from(made.body) }).not.toEqual(changed);
   });
 });
 
@@ -72,7 +76,7 @@ describe('a bad provider file', () => {
   it('is refused with every issue, each with its line and path', () => {
     const text = good
       .replace('category: generic', 'category: 7')
-      .replace('scheme: hmac-sha256', 'scheme: hmac')
+      .replace('scheme: hmac', 'scheme: hmca')
       .replace('window: null', 'window: soon')
       .replace('  {body.id}', '  {body.id')
       .replace('notes:', 'nots:');
@@ -81,7 +85,7 @@ describe('a bad provider file', () => {
     expect(found).toEqual(
       expect.arrayContaining([
         ['x.yaml', 'category', 'category: 7'],
-        ['x.yaml', 'signature.scheme', 'scheme: hmac'],
+        ['x.yaml', 'signature.scheme', 'scheme: hmca'],
         ['x.yaml', 'retry.window', 'window: soon'],
         ['x.yaml', 'key', 'key: |'],
         ['x.yaml', 'nots', 'nots:'],
