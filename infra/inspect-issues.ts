@@ -20,12 +20,16 @@ export interface FoundServer {
   /** Null where there is no such database. */
   database_owner: string | null;
   may_grant_database: boolean;
+  /** Null where there is no schema yet, or none that can be seen from here. */
+  schema_owner: string | null;
 }
 
 /** A row of `templates/sql/provision-roles.sql`. */
 export interface FoundRole {
   name: string;
   administered: boolean;
+  /** No schema of somebody else's is in its way. */
+  may_migrate: boolean;
   used_here: boolean;
   used_elsewhere: string[];
 }
@@ -42,6 +46,7 @@ export function inspectIssues(wish: Wish, server: FoundServer, roles: readonly F
   }
   return [
     ...databaseIssues(wish, server),
+    ...schemaIssues(wish, server, roles),
     ...wish.roles.flatMap(({ name, create }) => {
       const found = roles.find((role) => role.name === name);
       return found ? foundRoleIssues(found, create, server) : missingRoleIssues(name, create, server);
@@ -83,6 +88,23 @@ function databaseIssues({ database, createDatabase, roles }: Wish, server: Found
     {
       message: `Role "${me}" may not give others rights in the database "${database}", which belongs to "${owner}".`,
       remedy: `As "${owner}": GRANT CREATE, CONNECT ON DATABASE "${database}" TO "${me}" WITH GRANT OPTION. Or let "${me}" own the schema itself: pulumi config set createRoles false`,
+    },
+  ];
+}
+
+/** Told before anything is made: n8n would get another password, and then the migrations would fail. */
+function schemaIssues(
+  { database, roles: [wanted] }: Wish,
+  { schema_owner: owner }: FoundServer,
+  roles: readonly FoundRole[],
+): Issue[] {
+  if (owner === null || !wanted?.create) return [];
+  const found = roles.find(({ name }) => name === wanted.name);
+  if (wanted.name === owner || found?.may_migrate) return [];
+  return [
+    {
+      message: `The schema oncehook in the database "${database}" belongs to "${owner}", and "${wanted.name}" could not migrate it.`,
+      remedy: `Let it stay so, with "${owner}" as adminUser and n8n's password as n8nPassword: pulumi config set createRoles false (docs/provisioning.md).`,
     },
   ];
 }

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { renameWarning } from '../../src/config/renames.ts';
+import { UserError } from '../../src/errors.ts';
 import { connect } from '../../src/ledger/connect.ts';
 import { pinOwnSettings } from '../../src/ledger/login.ts';
+import { planMigrations } from '../../src/ledger/migrate.ts';
 import { grantN8nRights, N8N_ROLE, N8N_SETTINGS } from '../../src/ledger/n8n-role.ts';
 import { bringUp } from '../../src/ledger/rollout.ts';
 import { addSecret } from '../../src/ledger/secrets.ts';
@@ -67,7 +69,7 @@ export const schemaWork = {
       olds.exclusive === news.exclusive &&
       olds.keepData === news.keepData &&
       (news.keepData || (olds.connection === news.connection && olds.n8nConnection === news.n8nConnection));
-    return { changes: !same };
+    return { changes: !same || (await isBehind(news.connection)) };
   },
 
   async create(inputs: SchemaInputs): Promise<{ id: string; outs: SchemaOutputs }> {
@@ -90,6 +92,21 @@ export const schemaWork = {
     await plainErrors(() => removeSchema({ connection, n8nConnection, exclusive }));
   },
 };
+
+/**
+ * Whether the database lacks migrations, though the state says that it has them: it was dropped and made anew, or
+ * restored from an old backup. Of a database that cannot be asked nothing is said here.
+ */
+async function isBehind(connection: string): Promise<boolean> {
+  try {
+    return (await planMigrations(connection, { setting: SETTING })).pending.length > 0;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return (error.cause as { code?: unknown } | undefined)?.code === NO_SUCH_DATABASE;
+  }
+}
+
+const NO_SUCH_DATABASE = '3D000';
 
 function bring(inputs: SchemaInputs, known: Record<string, string>): Promise<SchemaOutputs> {
   return plainErrors(async () => {

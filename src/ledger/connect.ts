@@ -28,7 +28,8 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   } catch (error) {
     // A client that gave up by itself (no password to send) keeps its socket, and the server waits behind it.
     void client.end().catch(() => {});
-    throw explainConnectError(error, client, options.setting);
+    // The cause, for callers that must tell one failure from another: words are for people.
+    throw Object.assign(explainConnectError(error, client, options.setting), { cause: error });
   }
 }
 

@@ -3,6 +3,8 @@ SELECT
   r.rolname::text AS name,
   me.rolsuper OR me.rolcreaterole
     AND (current_setting('server_version_num')::int < 160000 OR pg_has_role(r.oid, 'MEMBER WITH ADMIN OPTION')) AS administered,
+  coalesce((SELECT pg_has_role(r.oid, n.nspowner, 'USAGE') FROM pg_namespace n
+    WHERE n.nspname = 'oncehook' AND current_database() = $2), true) AS may_migrate,
   coalesce(bool_or(used.name = $2), false) AS used_here,
   coalesce(array_agg(used.name ORDER BY used.name) FILTER (WHERE used.name <> $2), '{}') AS used_elsewhere
 FROM pg_roles r

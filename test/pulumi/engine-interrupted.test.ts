@@ -18,7 +18,6 @@ describe.skipIf(!inject('tools'))('an up that was killed', () => {
 
   const moments: [string, string][] = [
     ['when the first role is there', "SELECT FROM pg_roles WHERE rolname = 'oncehook_owner'"],
-    ['when both roles are there', "SELECT FROM pg_roles WHERE rolname = 'oncehook_n8n'"],
     ['when the database is there', "SELECT FROM pg_database WHERE datname = 'oncehook'"],
     [
       'when the database is closed to others',

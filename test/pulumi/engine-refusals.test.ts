@@ -42,9 +42,8 @@ describe.skipIf(!inject('tools'))('what cannot be done is refused at once, with 
   }
 
   test.each([
+    ['preview', 'a closed port', { port: 9 }, {}, /port/],
     ['up', 'a wrong password', {}, { adminPassword: 'not-the-password-of-admin' }, /password/],
-    ['preview', 'a wrong password', {}, { adminPassword: 'not-the-password-of-admin' }, /password/],
-    ['up', 'a closed port', { port: 9 }, {}, /port/],
     ['up', 'an unknown host', { host: 'no-such-host.invalid' }, {}, /host/],
     ['up', 'TLS that the server does not speak', { sslmode: 'require' }, {}, /sslmode/],
     // 192.0.2.0/24 belongs to nobody (RFC 5737); some networks refuse it at once, others drop it.

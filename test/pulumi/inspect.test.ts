@@ -103,6 +103,19 @@ test('a database of the name that belongs to somebody else: the setting that use
   expect((await inspect({ createDatabase: false })).result).toMatchObject({ database: true });
 });
 
+test('a schema that another role migrated is left to it, and n8n keeps its password', async () => {
+  await server.sql('postgres', 'CREATE DATABASE given OWNER admin');
+  await server.sql('given', 'SET ROLE admin', 'CREATE SCHEMA oncehook');
+  const parts = { database: 'given', createDatabase: false };
+  const change = { maintenanceDatabase: 'given' };
+  expect(await refusal(parts, change)).toContain('createRoles false');
+  expect((await inspect({ ...parts, createRoles: false }, change)).result).toMatchObject({ database: true });
+  await asAdmin('CREATE ROLE given_owner');
+  expect(await refusal(parts, change)).toContain('createRoles false');
+  await server.sql('given', 'ALTER SCHEMA oncehook OWNER TO given_owner');
+  expect((await inspect(parts, change)).result).toMatchObject({ roles: new Set(['given_owner']) });
+});
+
 test('what must be there and is not', async () => {
   expect(await refusal({ createDatabase: false })).toContain('There is no database "oncehook"');
   await asAdmin('CREATE DATABASE oncehook');

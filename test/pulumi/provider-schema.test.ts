@@ -117,6 +117,16 @@ test('each thing that the database should have is a difference', async () => {
   for (const change of differences) expect([change, await changes(outs, change)]).toEqual([change, true]);
 });
 
+test('a database that lost its schema is a difference, and so is one that is gone', async () => {
+  const outs = await create();
+  await server.sql('shop', 'DROP SCHEMA oncehook CASCADE');
+  expect(await changes(outs)).toBe(true);
+  expect((await provider.update(outs, { ...inputs }))['applied']).toEqual(outs['applied']);
+  expect(await changes(outs)).toBe(false);
+  await server.sql('postgres', 'DROP DATABASE shop WITH (FORCE)');
+  expect(await changes(outs)).toBe(true);
+});
+
 test('a password that changed is none, nor a secret that is not at hand here', async () => {
   const outs = await create();
   expect(await changes(outs, { connection: inputs.connection.replace('owner-password', 'next') })).toBe(

@@ -107,13 +107,11 @@ export function lifecycle(version: PostgresVersion): void {
       });
     });
 
-    test('a new migration is one update, and the preview names it', async () => {
+    test('a new migration is one update', async () => {
       const { stack, project } = stage;
       const folder = join(project.folder, 'templates/migrations');
       const number = String(readdirSync(folder).length + 1).padStart(4, '0');
       writeFileSync(join(folder, `${number}_engine_test.sql`), 'CREATE TABLE oncehook.engine_test ();\n');
-      const preview = await stack.preview();
-      expect(preview.output).toContain('engine_test');
       const up = await stack.up();
       expect(up.code, why(up)).toBe(0);
       expect(up.steps.map(({ op }) => op)).toEqual(['update']);
@@ -151,8 +149,6 @@ export function lifecycle(version: PostgresVersion): void {
       expect((await deliverSigned(n8n, secret, 'evt-2')).outcome).toBe('duplicate');
       await n8n.end();
       expect(await server.sql('oncehook', 'SELECT FROM oncehook.webhook_events')).toHaveLength(2);
-      const preview = await stack.preview('--expect-no-changes');
-      expect(preview.code, why(preview)).toBe(0);
     });
 
     test('no secret stands in clear in the state, in the logs, or in the server’s log', async () => {
@@ -178,6 +174,8 @@ export function lifecycle(version: PostgresVersion): void {
       await stack.configure({ keepData: false });
       const up = await stack.up();
       expect(up.code, why(up)).toBe(0);
+      // What was taken over is as the program wants it.
+      expect(up.steps.filter(({ op }) => op !== 'update')).toEqual([]);
       const n8n = await connectAsN8n(stack);
       n8n.on('error', () => {});
       const destroy = await stack.destroy();
