@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { addressSchema } from '../input/addresses.ts';
 import { durationSchema } from '../input/duration.ts';
-import { headerName, headerText, recipeText } from './fields.ts';
+import { itemsSchema } from './batches.ts';
+import { answer, handshake, question } from './exchange.ts';
+import { fetchSchema } from './fetch.ts';
+import { recipeText } from './fields.ts';
+import { guideSchema, settingsSchema } from './guide.ts';
+import { sample } from './request-sample.ts';
 import { signatureSchema } from './signature.ts';
 
 /** What the gate can decide about a delivery. */
@@ -16,30 +21,6 @@ export const outcomes = [
   'unavailable',
 ] as const;
 
-const answer = z
-  .strictObject({
-    status: z.int().min(200).max(599).describe('The HTTP status.').exactOptional(),
-    body: z.string().max(10_000).describe('The body, as it is sent.').exactOptional(),
-    content_type: headerText.describe("The body's content type.").exactOptional(),
-  })
-  .describe('What the sender gets to hear; what is left out keeps its default.');
-
-const sample = z
-  .strictObject({
-    body: z
-      .union(
-        [z.record(z.string(), z.unknown()), z.array(z.unknown()), z.string()],
-        'a mapping, a list or a text',
-      )
-      .describe('The body: a mapping or a list is sent in the content type, a text as it is.'),
-    headers: z
-      .record(headerName, z.string())
-      .default({})
-      .describe('Headers beside content type and signature.'),
-    query: z.record(z.string(), z.string()).default({}).describe('Query parameters of the request.'),
-  })
-  .describe('A request as the sender makes it.');
-
 const retry = z
   .strictObject({
     window: durationSchema
@@ -47,6 +28,10 @@ const retry = z
       .describe('How long the sender goes on trying; null where it does not say.'),
     timeout: durationSchema.nullable().default(null).describe('How long the sender waits for an answer.'),
     schedule: z.string().nullable().default(null).describe('When it tries again, in words.'),
+    never: z
+      .boolean()
+      .default(false)
+      .describe('Whether it never tries again, so that what is not accepted is lost.'),
     success: z.string().default('2xx').describe('The answers that end its tries.'),
     resend: durationSchema.nullable().default(null).describe('How long an event can be sent again by hand.'),
   })
@@ -80,6 +65,20 @@ export const providerSchema = z
       .array(volatilePath)
       .default([])
       .describe('Body paths that differ between deliveries of one event; left out when bodies are compared.'),
+    order: recipeText
+      .describe('What tells which of two events of one object is the older one, for the work itself.')
+      .exactOptional(),
+    items: itemsSchema.exactOptional(),
+    fetch: fetchSchema.exactOptional(),
+    guard: z
+      .enum(['on', 'offered'])
+      .describe(
+        'For an id in a header that the signature does not cover: whether a body that came before is refused under a new id unless the source says otherwise (on), or only if it asks for it (offered, for senders that send the same body as two events).',
+      )
+      .exactOptional(),
+    handshakes: z.array(handshake).default([]).describe('Requests that check the address and are no events.'),
+    questions: z.array(question).default([]).describe('Requests that ask for a decision and are no events.'),
+    settings: settingsSchema.default({}),
     answers: z
       .partialRecord(z.enum(outcomes), answer)
       .default({})
@@ -100,6 +99,7 @@ export const providerSchema = z
       .record(z.string().min(1).max(100), sample)
       .refine((samples) => Object.keys(samples).length > 0, 'at least one sample')
       .describe('Requests by event type, for `oncehook send` and the tests.'),
+    ...guideSchema,
     notes: z.array(z.string().min(1)).default([]).describe('What a user should know, in plain words.'),
   })
   .describe('A sender of webhooks.');
