@@ -240,6 +240,7 @@ CREATE TABLE oncehook.webhook_sources (
   retention interval DEFAULT '90 days'::interval NOT NULL,
   ack text DEFAULT 'after-claim'::text NOT NULL,
   answers jsonb DEFAULT '{}'::jsonb NOT NULL,
+  rules jsonb,
   active boolean DEFAULT true NOT NULL,
   inner_pads bytea[] DEFAULT '{}'::bytea[] NOT NULL,
   outer_pads bytea[] DEFAULT '{}'::bytea[] NOT NULL,
@@ -253,6 +254,7 @@ CREATE TABLE oncehook.webhook_sources (
   CONSTRAINT webhook_sources_lease_check CHECK ((lease > '00:00:00'::interval)),
   CONSTRAINT webhook_sources_max_attempts_check CHECK ((max_attempts > 0)),
   CONSTRAINT webhook_sources_retention_check CHECK ((retention > '00:00:00'::interval)),
+  CONSTRAINT webhook_sources_rules_check CHECK ((jsonb_typeof(rules) = 'object'::text)),
   CONSTRAINT webhook_sources_signature_check CHECK ((signature ? 'scheme'::text)),
   CONSTRAINT webhook_sources_tolerance_seconds_check CHECK ((tolerance_seconds > 0)),
   CONSTRAINT webhook_sources_volatile_check CHECK ((jsonb_typeof(volatile) = 'array'::text))
@@ -260,6 +262,7 @@ CREATE TABLE oncehook.webhook_sources (
 
 COMMENT ON TABLE oncehook.webhook_sources IS 'One row a configured endpoint. Its id never changes: it begins every idempotency key.';
 COMMENT ON COLUMN oncehook.webhook_sources.volatile IS 'Body paths that the provider changes from one delivery to the next: left out when bodies are compared.';
+COMMENT ON COLUMN oncehook.webhook_sources.rules IS 'What few senders need: `handshakes`, `questions`, `guard`, `items`, `fetch`. NULL for all others, whose deliveries then cost nothing more.';
 COMMENT ON COLUMN oncehook.webhook_sources.active IS 'False once the source left the configuration: its deliveries are rejected.';
 COMMENT ON COLUMN oncehook.webhook_sources.inner_pads IS 'Kept by triggers on webhook_secrets and webhook_sources; one for each live secret, whatever the scheme.';
 

@@ -56,10 +56,10 @@ async function readSources(file: string): Promise<{ config: Config; sources: Res
 /** What `webhook_sources` holds of a source, and no more of it. */
 function rowOf(source: ResolvedSource): SourceRow {
   const { id, name, provider, signature, key, keyFormat, type, object, volatile } = source;
-  const { toleranceSeconds, leaseSeconds, maxAttempts, retentionDays, ack, answers } = source;
+  const { toleranceSeconds, leaseSeconds, maxAttempts, retentionDays, ack, answers, rules } = source;
   return {
     ...{ id, name, provider, signature, key, keyFormat, type, object, volatile },
-    ...{ toleranceSeconds, leaseSeconds, maxAttempts, retentionDays, ack, answers },
+    ...{ toleranceSeconds, leaseSeconds, maxAttempts, retentionDays, ack, answers, rules },
   };
 }
 

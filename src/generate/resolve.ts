@@ -5,6 +5,7 @@ import { maxIssues } from '../input/yaml.ts';
 import { compileSignature } from '../providers/compile.ts';
 import { type CompiledSignature, isMac } from '../providers/compiled.ts';
 import { type Catalogue, catalogue } from '../providers/load.ts';
+import { compileRules, type SourceRules } from '../providers/rules.ts';
 import type { Answer, Provider } from '../providers/schema.ts';
 import {
   checkRecipes,
@@ -41,6 +42,8 @@ export interface SourceRow {
   ack: 'after-claim' | 'after-success';
   /** By outcome; what is left out keeps its default. */
   answers: Record<string, Answer>;
+  /** What few senders need: handshakes, questions, a guard, batches, fetched objects. */
+  rules: SourceRules | null;
 }
 
 /** A source with everything that the generator and the CLI need of it. */
@@ -180,6 +183,7 @@ function resolveSource(
     retentionDays: source.retentionDays,
     ack: source.ack,
     answers: { ...provider.answers },
+    rules: compileRules(provider),
     project: config.project,
     credential: config.credential,
     path: source.path,

@@ -24,6 +24,8 @@ export interface SourceRow {
   ack: 'after-claim' | 'after-success';
   /** By outcome. */
   answers: object;
+  /** What few senders need; stored as JSON. */
+  rules: object | null;
 }
 
 /** What became of one source; sources that were as they should be are not reported. */
@@ -65,6 +67,7 @@ export async function syncSources(
     retention_days: row.retentionDays,
     ack: row.ack,
     answers: row.answers,
+    rules: row.rules,
   }));
   const sql = readTemplate('sql/ledger-sync-sources.sql');
   return (await client.query<SourceChange>(sql, [JSON.stringify(wanted)])).rows;

@@ -208,6 +208,7 @@ CREATE TABLE oncehook.webhook_sources (
   retention interval NOT NULL DEFAULT '90 days' CHECK (retention > '0'),
   ack text NOT NULL DEFAULT 'after-claim' CHECK (ack IN ('after-claim', 'after-success')),
   answers jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(answers) = 'object'),
+  rules jsonb CHECK (jsonb_typeof(rules) = 'object'),
   active boolean NOT NULL DEFAULT true,
   inner_pads bytea[] NOT NULL DEFAULT '{}',
   outer_pads bytea[] NOT NULL DEFAULT '{}',
@@ -216,6 +217,7 @@ CREATE TABLE oncehook.webhook_sources (
 );
 COMMENT ON TABLE oncehook.webhook_sources IS 'One row a configured endpoint. Its id never changes: it begins every idempotency key.';
 COMMENT ON COLUMN oncehook.webhook_sources.volatile IS 'Body paths that the provider changes from one delivery to the next: left out when bodies are compared.';
+COMMENT ON COLUMN oncehook.webhook_sources.rules IS 'What few senders need: `handshakes`, `questions`, `guard`, `items`, `fetch`. NULL for all others, whose deliveries then cost nothing more.';
 COMMENT ON COLUMN oncehook.webhook_sources.active IS 'False once the source left the configuration: its deliveries are rejected.';
 
 CREATE TABLE oncehook.webhook_secrets (

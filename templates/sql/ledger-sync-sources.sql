@@ -3,28 +3,29 @@
 WITH wanted AS (
   SELECT w.id, w.name, w.provider, w.signature, w.key_recipe, w.key_format, w.type_recipe, w.object_recipe, w.volatile,
     w.tolerance_seconds, make_interval(secs => w.lease_seconds) AS lease, w.max_attempts,
-    make_interval(days => w.retention_days) AS retention, w.ack, w.answers
+    make_interval(days => w.retention_days) AS retention, w.ack, w.answers, w.rules
   FROM jsonb_to_recordset($1::jsonb) AS w (
     id text, name text, provider text, signature jsonb, key_recipe text, key_format text, type_recipe text, object_recipe text,
-    volatile jsonb, tolerance_seconds int, lease_seconds int, max_attempts int, retention_days int, ack text, answers jsonb)
+    volatile jsonb, tolerance_seconds int, lease_seconds int, max_attempts int, retention_days int, ack text, answers jsonb, rules jsonb)
 ), before AS (
   -- The statement's snapshot: what the other parts write is not in it.
   SELECT s.id, s.active, to_jsonb(s) AS row FROM oncehook.webhook_sources s
 ), written AS (
   INSERT INTO oncehook.webhook_sources AS s (id, name, provider, signature, key_recipe, key_format, type_recipe, object_recipe,
-    volatile, tolerance_seconds, lease, max_attempts, retention, ack, answers)
+    volatile, tolerance_seconds, lease, max_attempts, retention, ack, answers, rules)
   SELECT * FROM wanted
   ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, provider = excluded.provider, signature = excluded.signature, key_recipe = excluded.key_recipe,
     key_format = excluded.key_format, type_recipe = excluded.type_recipe, object_recipe = excluded.object_recipe,
     volatile = excluded.volatile, tolerance_seconds = excluded.tolerance_seconds, lease = excluded.lease,
     max_attempts = excluded.max_attempts, retention = excluded.retention, ack = excluded.ack, answers = excluded.answers,
+    rules = excluded.rules,
     active = true, updated_at = now()
   WHERE (s.name, s.provider, s.signature, s.key_recipe, s.key_format, s.type_recipe, s.object_recipe, s.volatile,
-      s.tolerance_seconds, s.lease, s.max_attempts, s.retention, s.ack, s.answers, s.active)
+      s.tolerance_seconds, s.lease, s.max_attempts, s.retention, s.ack, s.answers, s.rules, s.active)
     IS DISTINCT FROM (excluded.name, excluded.provider, excluded.signature, excluded.key_recipe, excluded.key_format,
       excluded.type_recipe, excluded.object_recipe, excluded.volatile, excluded.tolerance_seconds, excluded.lease,
-      excluded.max_attempts, excluded.retention, excluded.ack, excluded.answers, true)
+      excluded.max_attempts, excluded.retention, excluded.ack, excluded.answers, excluded.rules, true)
   RETURNING s.id, to_jsonb(s) AS row
 ), switched_off AS (
   UPDATE oncehook.webhook_sources s SET active = false, updated_at = now()

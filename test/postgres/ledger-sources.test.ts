@@ -39,6 +39,7 @@ test('every field arrives', async () => {
     retentionDays: 400,
     ack: 'after-success',
     answers: { duplicate: { status: 200, body: "it's {{ 1+1 }} $1 \\" } },
+    rules: { guard: true },
   });
   expect(await sync(row)).toMatchObject([{ id: 'shop', change: 'added' }]);
   expect(await stored('shop')).toMatchObject({
@@ -56,6 +57,7 @@ test('every field arrives', async () => {
     retention: { days: 400 },
     ack: 'after-success',
     answers: row.answers,
+    rules: row.rules,
     active: true,
   });
 });

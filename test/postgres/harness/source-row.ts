@@ -25,6 +25,7 @@ export function sourceRow(id: string, change: Partial<SourceRow> = {}): SourceRo
     retentionDays: 90,
     ack: 'after-claim',
     answers: {},
+    rules: null,
     ...change,
   };
 }
