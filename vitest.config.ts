@@ -5,6 +5,12 @@ const project = (name: string, extra: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...extra },
 });
 
+/**
+ * Tests that start whole programs depend on how busy the machine is. In CI they get a second try, and the report names
+ * each one that needed it; tests of logic and of races get none.
+ */
+const withPrograms = process.env['CI'] ? { retry: 1 } : {};
+
 /** The tests with the real Pulumi engine, which need more than the others in their folder. */
 const ENGINE = 'test/pulumi/engine-*.test.ts';
 
@@ -20,24 +26,26 @@ export default defineConfig({
       project('unit'),
       project('postgres', {
         globalSetup: './test/postgres/setup.ts',
-        testTimeout: 60_000,
-        hookTimeout: 60_000,
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
       }),
-      project('pulumi', { exclude: [ENGINE], testTimeout: 60_000, ...asNodeLoadsIt }),
+      project('pulumi', { ...withPrograms, exclude: [ENGINE], testTimeout: 60_000, ...asNodeLoadsIt }),
       project('engine', {
         include: [ENGINE],
         globalSetup: './test/pulumi/setup.ts',
-        testTimeout: 120_000,
-        hookTimeout: 60_000,
+        ...withPrograms,
+        testTimeout: 300_000,
+        hookTimeout: 180_000,
       }),
-      project('cli', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
+      project('cli', { ...withPrograms, testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false }),
       project('n8n', {
         globalSetup: './test/n8n/setup.ts',
-        testTimeout: 180_000,
+        ...withPrograms,
+        testTimeout: 300_000,
         hookTimeout: 600_000,
         fileParallelism: false,
       }),
-      project('package', { testTimeout: 300_000, hookTimeout: 300_000 }),
+      project('package', { ...withPrograms, testTimeout: 300_000, hookTimeout: 300_000 }),
     ],
   },
 });

@@ -13,21 +13,31 @@ const apart: Record<string, { what: string; command: string }> = {
 
 /**
  * Says what a run left out, skipped tests included, and adds the run's tally to the file that
- * ONCEHOOK_TEST_TALLY names, so that several runs can be summed up.
+ * ONCEHOOK_TEST_TALLY names, so that several runs can be summed up: the counts, which tests failed and why, and
+ * which ones passed at a second try only.
  */
 export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0 };
     const skipped: string[] = [];
+    const failures = unhandled.map((error) => `outside any test: ${firstLine(error)}`);
+    const retried: string[] = [];
     const ran = new Set<string>();
     for (const module of modules) {
       ran.add(module.project.name);
-      if (module.state() === 'failed' && module.errors().length > 0) counts.failed += 1;
+      const named = (what: string) => `${module.project.name}: ${module.relativeModuleId}: ${what}`;
+      if (module.state() === 'failed' && module.errors().length > 0) {
+        counts.failed += 1;
+        failures.push(named(firstLine(module.errors()[0])));
+      }
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
+        const { state, errors } = test.result();
         if (state === 'pending') continue;
         counts[state] += 1;
         if (state === 'skipped') skipped.push(test.fullName);
+        if (state === 'failed') failures.push(named(`${test.fullName}: ${firstLine(errors?.[0])}`));
+        if (state === 'passed' && (test.diagnostic()?.retryCount ?? 0) > 0)
+          retried.push(named(test.fullName));
       }
     }
     for (const [project, { what, command }] of Object.entries(apart)) {
@@ -42,8 +52,14 @@ export default class TallyReporter implements Reporter {
     if (skipped.length > 0)
       console.log(` Skipped: ${skipped.length}\n${skipped.map((name) => `   ${name}`).join('\n')}`);
     const tally = process.env['ONCEHOOK_TEST_TALLY'];
-    if (tally) appendFileSync(tally, `${JSON.stringify(counts)}\n`);
+    if (tally) appendFileSync(tally, `${JSON.stringify({ ...counts, failures, retried })}\n`);
   }
+}
+
+/** What went wrong, as far as it fits a line. */
+function firstLine(error: unknown): string {
+  const message = (error as { message?: unknown } | undefined)?.message ?? error ?? 'no reason given';
+  return String(message).split('\n', 1)[0]?.slice(0, 300) ?? '';
 }
 
 /** How many tests are written in files that do not run: a table of cases counts as one. */
