@@ -37,7 +37,7 @@ export default defineConfig({
         testTimeout: 300_000,
         hookTimeout: 180_000,
       }),
-      project('cli', { ...withPrograms, testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false }),
+      project('cli', { ...withPrograms, testTimeout: 300_000, hookTimeout: 300_000 }),
       project('n8n', {
         globalSetup: './test/n8n/setup.ts',
         ...withPrograms,
