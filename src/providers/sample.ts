@@ -20,17 +20,17 @@ export interface FreshSample {
 }
 
 /**
- * A provider's sample as a new event: the place that the first alternative of the key's recipe reads gets a value
- * that holds the nonce. One nonce gives one event, byte for byte. Without `type` the first sample is taken.
+ * A provider's sample as a new event: the place that the key's recipe reads in it gets a value that holds the nonce. One nonce gives one event, byte for byte. Without `type` the first sample is taken.
  * @throws UserError where the provider has no sample of that type.
  */
 export function freshSample(source: SampleSource, type: string | undefined, nonce: string): FreshSample {
   const [chosen, sample] = pick(source.samples, type);
   const body = structuredClone(sample.body);
   const fresh = { body, headers: { ...sample.headers }, query: { ...sample.query } };
-  for (const part of freshParts(source)) freshen(fresh, part, nonce);
+  const key = placeholdersOf(alternativeFor(fresh, source.key));
+  for (const part of freshParts(fresh, key, source.type)) freshen(fresh, part, nonce);
   // A recipe of the source's own may read what the sample lacks; all of its parts must be there to give a key.
-  for (const part of placeholdersOf(source.key)) if (!present(fresh, part)) freshen(fresh, part, nonce);
+  for (const part of key) if (!present(fresh, part)) freshen(fresh, part, nonce);
   return {
     type: chosen,
     body: encode(fresh.body, source.content_type),
@@ -49,23 +49,24 @@ function pick(samples: Provider['samples'], type: string | undefined): [string, 
   });
 }
 
-/** Of the key's first alternative the placeholders that are no part of the type, or else the last one. */
-function freshParts({ key, type }: SampleSource): RecipePart[] {
-  const placeholders = placeholdersOf(key);
-  const kept = (type ? firstAlternative(type) : []).map((part) => JSON.stringify(part));
-  const free = placeholders.filter((part) => !kept.includes(JSON.stringify(part)));
+/** Of the key's placeholders the last one that is no part of the type, or else the last one. */
+function freshParts(draft: Draft, key: RecipePart[], type: SampleSource['type']): RecipePart[] {
+  const kept = (type ? alternativeFor(draft, type) : []).map((part) => JSON.stringify(part));
+  const free = key.filter((part) => !kept.includes(JSON.stringify(part)));
   // One changed part makes a new key; changing more could break what the sample means.
-  return (free.length > 0 ? free : placeholders).slice(-1);
+  return (free.length > 0 ? free : key).slice(-1);
 }
 
-function placeholdersOf(key: string): RecipePart[] {
-  return firstAlternative(key).filter(({ kind }) => kind !== 'text');
+function placeholdersOf(alternative: RecipePart[]): RecipePart[] {
+  return alternative.filter(({ kind }) => kind !== 'text');
 }
 
-function firstAlternative(text: string): RecipePart[] {
+/** The alternative that the gate would take: the first one that the sample fills, or else the first. */
+function alternativeFor(draft: Draft, text: string): RecipePart[] {
   const result = parseRecipe(text);
   if (!('recipe' in result)) throw new UserError(`The recipe is not valid: ${result.issues[0].message}.`);
-  return result.recipe[0] ?? [];
+  const { recipe } = result;
+  return recipe.find((parts) => parts.every((part) => present(draft, part))) ?? recipe[0] ?? [];
 }
 
 interface Draft {

@@ -29,6 +29,11 @@ describe('a fresh sample', () => {
       '{header.X-Id}\n{body.id}',
       { headers: { 'content-type': 'application/json', 'x-id': 'h1_n' } },
     ],
+    [
+      'the alternative that the sample fills',
+      '{body.absent}:{body.id}\n{body.n}:{body.id}',
+      { body: { id: 'e1_n', kind: 'made', n: 7 } },
+    ],
     ['a query parameter', '{query.q}', { query: { q: 'n' } }],
     ['the whole body', '{body_sha256}', { body: { id: 'e1', kind: 'made', n: 7, oncehook_nonce: 'n' } }],
     [
