@@ -31,7 +31,7 @@ describe('a fresh sample', () => {
     ],
     [
       'the alternative that the sample fills',
-      '{body.absent}:{body.id}\n{body.n}:{body.id}',
+      '{body.absent}\n{body.id}',
       { body: { id: 'e1_n', kind: 'made', n: 7 } },
     ],
     ['a query parameter', '{query.q}', { query: { q: 'n' } }],
