@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts';
 import type { ResolvedSource } from '../generate/resolve.ts';
-import { isMac } from '../providers/compiled.ts';
+import { signsParts } from '../providers/compiled.ts';
 import { randomSecret } from '../providers/keys.ts';
 import { freshSample } from '../providers/sample.ts';
 import { sign } from '../providers/sign.ts';
@@ -63,8 +63,9 @@ export function signedRequest(plan: DeliveryPlan): SignedRequest {
 
 /** One byte more: no content type minds a blank at the end, and a signature does. */
 function changed(body: Uint8Array, { name, signature }: DeliveryPlan['source']): Uint8Array {
-  if (!isMac(signature)) throw nothingToTamper(`The token of the source "${name}" does not cover the body.`);
-  if (!signature.signed.every((parts) => parts.some(isBody)))
+  if (signature.scheme === 'token' || signature.scheme === 'basic')
+    throw nothingToTamper(`The token of the source "${name}" does not cover the body.`);
+  if (signsParts(signature) && !signature.signed.every((parts) => parts.some(isBody)))
     throw nothingToTamper(`The signature of the source "${name}" does not cover the body byte for byte.`);
   return Buffer.concat([body, Buffer.from(' ')]);
 }
@@ -77,7 +78,7 @@ function age({ name, toleranceSeconds }: DeliveryPlan['source']): number {
 
 /** The names of the headers or parameters that the signature covers. */
 function covered({ signature }: DeliveryPlan['source'], from: 'header' | 'query'): string[] {
-  const [parts = []] = isMac(signature) ? signature.signed : [];
+  const [parts = []] = signsParts(signature) ? signature.signed : [];
   return partsFrom(parts, from).flatMap(({ path = [] }) => path);
 }
 

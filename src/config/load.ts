@@ -32,6 +32,8 @@ export interface SourceConfig {
   toleranceSeconds: number | undefined;
   /** The address that the sender calls. */
   publicUrl: string | undefined;
+  /** What the provider's file asks for beside the secret, by name. */
+  settings: Record<string, string>;
   /** Not yet checked: only the provider says whether it may stand here. */
   signature: Record<string, unknown> | undefined;
   addresses: string[] | 'any' | undefined;
@@ -142,6 +144,7 @@ function toSource(name: string, raw: Raw['sources'][string]): SourceConfig {
     keyFormat: raw.key_format,
     toleranceSeconds: raw.tolerance === undefined ? undefined : seconds(raw.tolerance),
     publicUrl: raw.public_url,
+    settings: raw.settings,
     signature: raw.signature,
     addresses: raw.addresses,
   };

@@ -73,6 +73,13 @@ export const sourceSchema = z
       .regex(/^https?:\/\/[^\s/?#]+[^\s#]*$/, 'an address such as https://n8n.example.com/webhook/shop')
       .describe('The address that the sender calls, exactly as it is registered there; where it is signed.')
       .exactOptional(),
+    settings: z
+      .record(
+        z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'a name such as webhook_id'),
+        z.string('a text (in quotes where it is all digits)').min(1).max(1000),
+      )
+      .default({})
+      .describe("What the provider's file asks for beside the secret, by name; nothing that is secret."),
     signature: z
       .record(z.string(), z.unknown())
       .describe("The sender's signature; only where the provider's file leaves it open.")

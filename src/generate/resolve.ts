@@ -3,7 +3,7 @@ import { Bug, type Issue, UserError } from '../errors.ts';
 import { byPlace, oneOf, showPath } from '../input/schema-issues.ts';
 import { maxIssues } from '../input/yaml.ts';
 import { compileSignature } from '../providers/compile.ts';
-import { type CompiledSignature, isMac } from '../providers/compiled.ts';
+import type { CompiledSignature } from '../providers/compiled.ts';
 import { type Catalogue, catalogue } from '../providers/load.ts';
 import { compileRules, type SourceRules } from '../providers/rules.ts';
 import type { Answer, Provider } from '../providers/schema.ts';
@@ -14,6 +14,7 @@ import {
   type Report,
   volatilePaths,
 } from './resolve-checks.ts';
+import { checkSettings } from './resolve-settings.ts';
 import { checkPublicUrl, checkSecrets, resolveAddresses, resolveSignature } from './resolve-signature.ts';
 
 /** A row of `webhook_sources`: everything the gate has to know of a source. */
@@ -165,8 +166,9 @@ function resolveSource(
   checkSecrets(source, signature, report);
   checkTolerance(source, signature, report);
   checkPublicUrl(source, signature, report);
+  checkSettings(source, provider, signature, report);
   const compiled = compileSignature(signature, source);
-  const tolerance = isMac(compiled) ? compiled.timestamp?.tolerance : undefined;
+  const tolerance = 'timestamp' in compiled ? compiled.timestamp?.tolerance : undefined;
   return {
     id: source.id,
     name: source.name,

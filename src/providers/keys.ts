@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { UserError } from '../errors.ts';
-import { type CompiledSignature, isMac } from './compiled.ts';
+import { type CompiledSignature, isKeyed, isMac } from './compiled.ts';
+import { publicKeyBytes, randomPrivateKey } from './key-pair.ts';
 import { type SecretRule, secretKey } from './secret-key.ts';
 
 /** How a source's secrets become keys; undefined for a sender that signs nothing. */
@@ -9,8 +10,9 @@ export function secretRule(signature: CompiledSignature): SecretRule | undefined
   return signature.scheme === 'none' ? undefined : { secret_encoding: 'utf8' };
 }
 
-/** The bytes that the ledger stores for a secret's text. @throws UserError where it cannot be decoded. */
+/** The bytes that the ledger stores for a secret's text; of a private key its public half. @throws UserError where it cannot be decoded. */
 export function storedKey(signature: CompiledSignature, secret: string): Uint8Array {
+  if (isKeyed(signature)) return publicKeyBytes(signature.key_kind, secret);
   if (signature.scheme === 'basic' && !/^[^:]+:./s.test(secret)) {
     throw new UserError({
       message: 'The secret is not a user and a password.',
@@ -21,8 +23,9 @@ export function storedKey(signature: CompiledSignature, secret: string): Uint8Ar
   return secretKey(secretRule(signature) ?? { secret_encoding: 'utf8' }, secret);
 }
 
-/** A new secret that the source's rule can decode. */
+/** A new secret that the source's rule can decode; a private key where a public one checks. */
 export function randomSecret(signature: CompiledSignature): string {
+  if (isKeyed(signature)) return randomPrivateKey(signature.key_kind);
   const rule = secretRule(signature);
   const bytes = randomBytes(32);
   const text = bytes.toString(rule?.secret_encoding === 'base64' ? 'base64' : 'hex');

@@ -3,6 +3,7 @@ import { Bug, UserError } from '../errors.ts';
 import { oneOf } from '../input/schema-issues.ts';
 import { parseRecipe, type RecipePart } from './recipe.ts';
 import type { Provider, Sample } from './schema.ts';
+import { isForm } from './signing/document.ts';
 
 /** What a sample is made from. For a source with recipes of its own: `{ ...provider, key, type }`. */
 export type SampleSource = Pick<Provider, 'samples' | 'content_type' | 'key'> & {
@@ -151,8 +152,7 @@ function define(object: Record<string, unknown>, step: string, value: unknown): 
 
 function encode(body: Sample['body'], contentType: string): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
-  if (contentType !== 'application/x-www-form-urlencoded')
-    return new TextEncoder().encode(JSON.stringify(body));
+  if (!isForm(contentType)) return new TextEncoder().encode(JSON.stringify(body));
   const fields = Object.entries(body).map(([name, value]): [string, string] => [name, String(value)]);
   return new TextEncoder().encode(new URLSearchParams(fields).toString());
 }

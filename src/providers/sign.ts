@@ -1,14 +1,22 @@
-import { createHash, createHmac } from 'node:crypto';
 import { UserError } from '../errors.ts';
-import type { CompiledMac, CompiledSignature, Place } from './compiled.ts';
+import {
+  type CompiledKeyed,
+  type CompiledMac,
+  type CompiledSignature,
+  isKeyed,
+  type Place,
+} from './compiled.ts';
+import { privateKey } from './key-pair.ts';
 import { secretKey } from './secret-key.ts';
 import { type Document, putAt, putWithin, readDocument, valueAt, writeDocument } from './signing/document.ts';
+import { writeJws } from './signing/jws.ts';
+import { keySignature, macOf } from './signing/mac.ts';
 import { messageOf } from './signing/message.ts';
 
 /** What is signed. */
 export interface SignRequest {
   signature: CompiledSignature;
-  /** The secret's text, as the sender shows it. */
+  /** The secret's text, as the sender shows it; a private key where a public one checks. */
   secret: string;
   /** The exact bytes of the request's body. */
   body: Uint8Array;
@@ -30,8 +38,8 @@ export interface Signed {
 }
 
 /**
- * Signs a request as its sender does. The same input gives the same result.
- * @throws UserError where the secret cannot be decoded, or something that the signature covers is missing.
+ * Signs a request as its sender does. The same input gives the same result, but for ECDSA, which takes a random number.
+ * @throws UserError where the secret cannot be decoded or holds no private key, or something that the signature covers is missing.
  */
 export function sign(request: SignRequest): Signed {
   const { signature, secret } = request;
@@ -45,15 +53,23 @@ export function sign(request: SignRequest): Signed {
     case 'basic':
       draft.put({ header: 'authorization' }, () => `Basic ${Buffer.from(secret).toString('base64')}`);
       break;
+    case 'jws':
+    case 'jwt':
+      draft.put({ header: signature.header }, () => writeJws(signature, request));
+      break;
     default:
-      signMac(signature, request, draft);
+      signParts(signature, request, draft);
   }
   return draft.finish();
 }
 
-function signMac(signature: CompiledMac, { secret, timestamp }: SignRequest, draft: Draft): void {
-  const { pairs, prefix = '', timestamp: rule, encoding, hash } = signature;
-  const key = secretKey(signature, secret);
+function signParts(
+  signature: CompiledMac | CompiledKeyed,
+  { secret, timestamp }: SignRequest,
+  draft: Draft,
+): void {
+  const { pairs, prefix = '', timestamp: rule, encoding } = signature;
+  const { key, make } = maker(signature, secret);
   const seconds = rule?.unit !== 'ms';
   const time = rule ? `${seconds ? Math.floor(timestamp) : Math.round(timestamp * 1000)}` : '';
   if (rule && rule.pair === undefined) draft.put(rule, () => time);
@@ -61,11 +77,23 @@ function signMac(signature: CompiledMac, { secret, timestamp }: SignRequest, dra
   const stamp = rule?.pair === undefined ? [] : [`${rule.pair}${equals}${time}`];
   const write = (item?: unknown): string => {
     const message = messageOf(signature, { ...draft.material(), time, secret: key, item });
-    const made = signature.scheme === 'hmac' ? createHmac(hash, key) : createHash(hash);
-    const value = made.update(message).digest(encoding);
+    const value = make(message).toString(encoding);
     return pairs ? [...stamp, `${name}${equals}${value}`].join(separator) : `${prefix}${value}`;
   };
   draft.put(signature, write, signature.each);
+}
+
+/** How a message is signed, and what stands for {secret} in it. */
+function maker(
+  signature: CompiledMac | CompiledKeyed,
+  secret: string,
+): { key: Uint8Array; make: (message: Uint8Array) => Buffer } {
+  if (isKeyed(signature)) {
+    const pair = privateKey(signature.key_kind, secret);
+    return { key: new Uint8Array(), make: (message) => keySignature(signature, pair, message) };
+  }
+  const key = secretKey(signature, secret);
+  return { key, make: (message) => macOf(signature, key, message) };
 }
 
 /** A request that is being signed. */

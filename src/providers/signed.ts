@@ -6,15 +6,16 @@ import type { SignedPart, SignedValue } from './compiled.ts';
  */
 
 const placeholder =
-  /^\{(body|header|query|item|timestamp|secret|url|fields)((?:\.(?:[^\s."{}|?]+|"[^"{}]+"))*)(\?)?(?:\|(json|lower|sha256))?\}$/;
+  /^\{(body|header|query|item|timestamp|secret|url|setting|fields|form)((?:\.(?:[^\s."{}|?]+|"[^"{}]+"))*)(\?)?(?:\|(json|lower|sha256|crc32|sorted-json))?\}$/;
 
 const known =
-  '{body}, {timestamp}, {header.name}, {query.name}, {body.path}, {item.path}, {fields}, {url} and {secret}';
+  '{body}, {timestamp}, {header.name}, {query.name}, {body.path}, {item.path}, {fields}, {form|sorted-json}, {url}, {setting.name} and {secret}';
 
 /** How many steps a placeholder takes after its name. */
 const steps: Record<string, [least: number, most: number]> = {
   header: [1, 1],
   query: [1, 1],
+  setting: [1, 1],
   item: [1, 20],
   body: [0, 20],
 };
@@ -43,7 +44,7 @@ export function splitPath(path: string): string[] {
   return [...path.matchAll(/"([^"{}]+)"|([^\s."{}]+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 }
 
-/** Whether a part is the whole body, as it is or hashed. */
+/** Whether a part is the whole body: as it is, hashed, or its checksum. */
 export function isBody(part: SignedPart): boolean {
   return typeof part !== 'string' && part.from === 'body' && part.path === undefined;
 }
@@ -51,6 +52,15 @@ export function isBody(part: SignedPart): boolean {
 /** The values that a template takes from one place. */
 export function partsFrom(parts: readonly SignedPart[], from: SignedValue['from']): SignedValue[] {
   return parts.filter((part): part is SignedValue => typeof part !== 'string' && part.from === from);
+}
+
+/** Hashes and checksums are taken of the whole body, words of single values; a form has its one way. */
+function writable(from: string, lone: boolean, as: string | undefined): boolean {
+  if (from === 'form' || as === 'sorted-json') return from === 'form' && as === 'sorted-json';
+  if (as === undefined) return true;
+  if (from === 'setting') return false;
+  if (as === 'sha256' || as === 'crc32') return from === 'body' && lone;
+  return !lone || (from === 'secret' && as === 'json');
 }
 
 function readPart(token: string): SignedPart | undefined {
@@ -61,13 +71,9 @@ function readPart(token: string): SignedPart | undefined {
   const [least, most] = steps[from] ?? [0, 0];
   if (found.length < least || found.length > most) return undefined;
   const lone = found.length === 0;
-  // Only what may be absent can be optional; a hash is taken of the whole body, words of single values.
-  if (optional && lone) return undefined;
-  if (
-    as !== undefined &&
-    (as === 'sha256' ? from !== 'body' || !lone : lone && !(from === 'secret' && as === 'json'))
-  )
-    return undefined;
+  // Only what a request may lack can be optional.
+  if (optional && (lone || from === 'setting')) return undefined;
+  if (!writable(from, lone, as)) return undefined;
   return {
     from: from as SignedValue['from'],
     ...(lone ? {} : { path: from === 'header' ? found.map((name) => name.toLowerCase()) : found }),

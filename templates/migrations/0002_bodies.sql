@@ -65,6 +65,14 @@ BEGIN
   END;
 END $f$;
 
+-- Whether a content type is a form's. n8n takes a multipart form apart; the workflow hands its fields on as the other kind
+-- of form, under the content type that came.
+CREATE FUNCTION oncehook.is_form(content_type text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  RETURN lower(content_type) LIKE ANY ('{application/x-www-form-urlencoded%,multipart/form-data%}');
+END $f$;
+
 -- A body that is a form.
 CREATE FUNCTION oncehook.read_form(body bytea) RETURNS oncehook.reading
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f$
@@ -96,7 +104,7 @@ BEGIN
     r.damage := NULL;
     RETURN r;
   EXCEPTION WHEN OTHERS THEN
-    IF lower(content_type) LIKE 'application/x-www-form-urlencoded%' THEN
+    IF oncehook.is_form(content_type) THEN
       RETURN oncehook.read_form(body);
     END IF;
   END;

@@ -89,11 +89,13 @@ BEGIN
       message := message || CASE
         WHEN jsonb_typeof(part) = 'string' THEN convert_to(part #>> '{}', 'UTF8')
         WHEN origin = 'body' AND part ->> 'as' = 'sha256' THEN convert_to(encode(sha256(q.body), 'hex'), 'UTF8')
+        WHEN origin = 'body' AND part ->> 'as' = 'crc32' THEN convert_to(oncehook.crc32_of(q.body)::text, 'UTF8')
         WHEN origin = 'body' THEN q.body
         WHEN origin = 'timestamp' THEN convert_to(q.stamp, 'UTF8')
         WHEN origin = 'secret' AND part ->> 'as' = 'json' THEN convert_to(to_json(oncehook.body_text(secret))::text, 'UTF8')
         WHEN origin = 'secret' THEN secret
-        WHEN origin = 'fields' THEN convert_to(oncehook.fields_text(signature -> 'fields', q, secret), 'UTF8') END;
+        WHEN origin = 'fields' THEN convert_to(oncehook.fields_text(signature -> 'fields', q, secret), 'UTF8')
+        WHEN origin = 'form' THEN convert_to(oncehook.form_as_json(q.pairs), 'UTF8') END;
     END IF;
     EXIT WHEN message IS NULL;
   END LOOP;
@@ -227,6 +229,8 @@ DECLARE
 BEGIN
   IF s.signature ->> 'scheme' IN ('token', 'basic') THEN
     RETURN oncehook.verify_token(s, q);
+  ELSIF s.signature ->> 'scheme' IN ('jws', 'jwt') THEN
+    RETURN oncehook.verify_jws(s, q, at);
   END IF;
   q.stamp := CASE WHEN rule ? 'pair' THEN (oncehook.pair_values(header, separator, rule ->> 'pair', equals))[1] ELSE oncehook.text_at(q, rule) END;
   IF coalesce(header, '') <> '' THEN
@@ -243,7 +247,9 @@ BEGIN
   given := CASE WHEN separator IS NOT NULL
       THEN ARRAY(SELECT v FROM unnest(given) g, unnest(oncehook.pair_values(g, separator, s.signature #>> '{pairs,name}', equals)) v)
     ELSE ARRAY(SELECT btrim(substr(g, length(prefix) + 1)) FROM unnest(given) g WHERE starts_with(g, prefix)) END;
-  IF NOT oncehook.any_mac(given, oncehook.right_macs(s, q), s.signature ->> 'encoding', uuid_send(gen_random_uuid())) THEN
+  IF NOT (CASE WHEN s.signature ? 'key_kind'
+      THEN oncehook.any_key_holds(s, given, s.signature ->> 'encoding', oncehook.first_message(s.signature, q, NULL))
+      ELSE oncehook.any_mac(given, oncehook.right_macs(s, q), s.signature ->> 'encoding', uuid_send(gen_random_uuid())) END) THEN
     RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
   END IF;
   age := date_part('epoch', at) - q.stamp::float8
@@ -258,7 +264,8 @@ END $f$;
 -- lists of steps. `headers` have lower-case names, `at` is the time to measure a timestamp's age by. Several
 -- signatures, and several live secrets: any pair may match; of a list of elements every one must have its own. A
 -- source without a live secret refuses; nothing is accepted because a check could not be made. Schemes: none; token
--- and basic (the request holds the secret); hmac and hash over `signed`.
+-- and basic (the request holds the secret); hmac and hash over `signed`; rsa, ecdsa and ed25519 likewise, under the
+-- sender's public key; jws and jwt (a token that signs the body).
 CREATE FUNCTION oncehook.verify_fully(s oncehook.webhook_sources, headers jsonb, query jsonb, body bytea, at timestamptz) RETURNS text
 LANGUAGE plpgsql STABLE AS $f$
 #variable_conflict use_variable
@@ -269,7 +276,7 @@ DECLARE
   items jsonb;
   reason text;
 BEGIN
-  IF coalesce(s.signature ->> 'scheme', '') NOT IN ('token', 'basic', 'hmac', 'hash') THEN
+  IF coalesce(s.signature ->> 'scheme', '') NOT IN ('token', 'basic', 'hmac', 'hash', 'rsa', 'ecdsa', 'ed25519', 'jws', 'jwt') THEN
     RETURN CASE WHEN s.signature ->> 'scheme' = 'none' THEN NULL ELSE 'signature scheme unknown' END;
   ELSIF s.signature ? 'hash' AND oncehook.hash_of(s.signature ->> 'hash', '') IS NULL THEN
     RETURN CASE WHEN s.signature ->> 'hash' = 'sha1' THEN 'SHA-1 cannot be computed: the extension pgcrypto is missing'
@@ -279,9 +286,9 @@ BEGIN
   q.query := query;
   q.body := body;
   IF s.signature ?| '{body,item,each}' OR s.signature #> '{timestamp,body}' IS NOT NULL
-    OR jsonb_path_exists(s.signature, '$.signed[*][*] ? (@.from == "fields" || @.from == "body" && exists(@.path))') THEN
+    OR jsonb_path_exists(s.signature, '$.signed[*][*] ? (@.from == "fields" || @.from == "form" || @.from == "body" && exists(@.path))') THEN
     -- A form of millions of fields takes half a minute to read, and whoever sent it has proved nothing yet.
-    IF lower(headers ->> 'content-type') LIKE 'application/x-www-form-urlencoded%'
+    IF oncehook.is_form(headers ->> 'content-type')
       AND length(encode(body, 'escape')) - length(replace(encode(body, 'escape'), '&', '')) > 10000 THEN
       RETURN 'more fields in the body than can be checked';
     END IF;

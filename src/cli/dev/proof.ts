@@ -8,7 +8,7 @@ import { claim, markFailed, markSuccess, type Run } from '../../ledger/deliver.t
 import { rollOut } from '../../ledger/rollout.ts';
 import { addSecret } from '../../ledger/secrets.ts';
 import { signsUrl } from '../../providers/compile.ts';
-import { type CompiledSignature, isMac, type SignedPart } from '../../providers/compiled.ts';
+import { type CompiledSignature, type SignedPart, signsParts } from '../../providers/compiled.ts';
 import { randomSecret, storedKey } from '../../providers/keys.ts';
 import { catalogue } from '../../providers/load.ts';
 import { isBody } from '../../providers/signed.ts';
@@ -145,7 +145,7 @@ function chooseSource(sources: readonly ResolvedSource[]): ResolvedSource {
 
 /** Whether any sample can be signed, and is the same body each time: the signature stands in a header, over the body. */
 function signsWhole(signature: CompiledSignature): boolean {
-  if (!isMac(signature) || signature.header === undefined || signature.timestamp?.body) return false;
+  if (!signsParts(signature) || signature.header === undefined || signature.timestamp?.body) return false;
   const plain = (part: SignedPart) => typeof part === 'string' || !part.path || part.from === 'header';
   return signature.signed.every((parts) => parts.some(isBody) && parts.every(plain)) && !signature.fields;
 }
@@ -153,8 +153,8 @@ function signsWhole(signature: CompiledSignature): boolean {
 /** A source of every provider of the catalogue that can do without settings of its own. */
 function standIns(): ResolvedSource[] {
   return catalogue.list().flatMap((slug) => {
-    const { signature } = catalogue.load(slug);
-    if (signature.scheme !== 'hmac' || signsUrl(signature)) return [];
+    const { signature, settings } = catalogue.load(slug);
+    if (signature.scheme !== 'hmac' || signsUrl(signature) || Object.keys(settings).length > 0) return [];
     return resolveSources(
       parseConfig(
         `project: proof\nsources:\n  proof: { provider: ${slug}, secrets: [PROOF_SECRET] }\n`,

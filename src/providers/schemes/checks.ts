@@ -28,8 +28,11 @@ export function checkPlace(value: z.infer<typeof placed>, context: Context): voi
     need(['each'], 'the list whose elements `item` means');
 }
 
+/** A plain hash must hold the secret; every other scheme has it, or a key, beside the text. */
+type Scheme = 'hmac' | 'hash' | 'rsa' | 'ecdsa' | 'ed25519';
+
 /** What settings that depend on each other need. */
-export function checkSigning(scheme: 'hmac' | 'hash', value: z.infer<typeof mac>, context: Context): void {
+export function checkSigning(scheme: Scheme, value: z.infer<typeof mac>, context: Context): void {
   const need = needBy(context);
   checkPlace(value, context);
   checkWriting(value, need);
@@ -42,8 +45,8 @@ export function checkSigning(scheme: 'hmac' | 'hash', value: z.infer<typeof mac>
   }
   if (value.fields && !templates.some((text) => text.includes('{fields}')))
     need(['fields'], 'a template with {fields}');
-  if (value.fields?.secret_as !== undefined && scheme === 'hmac')
-    need(['fields', 'secret_as'], 'the scheme `hash`: HMAC has the secret as its key');
+  if (value.fields?.secret_as !== undefined && scheme !== 'hash')
+    need(['fields', 'secret_as'], 'the scheme `hash`: every other one has its key beside what is signed');
   const each = value.item !== undefined || templates.some((text) => text.includes('{item.'));
   if (value.each !== undefined && !each) need(['each'], 'an `item` or a template with {item.path} beside it');
 }
@@ -61,21 +64,23 @@ function checkWriting(value: z.infer<typeof mac>, need: Need): void {
 }
 
 function checkTemplate(
-  scheme: 'hmac' | 'hash',
+  scheme: Scheme,
   value: z.infer<typeof mac>,
   parts: SignedPart[],
   need: (message: string) => void,
 ): void {
   const has = (from: Parameters<typeof partsFrom>[1]) => partsFrom(parts, from).length > 0;
-  const whole = parts.some(isBody);
+  // A checksum notices accidents: whoever wants to can make another body that has the same.
+  const whole = parts.some((part) => isBody(part) && typeof part !== 'string' && part.as !== 'crc32');
   if (has('fields') && !value.fields) need('a rule `fields` beside a template with {fields}');
   if (has('item') && value.each === undefined) need('a list `each` beside a template with {item.path}');
   const secret = has('secret') || (has('fields') && value.fields?.secret_as !== undefined);
   if (scheme === 'hash' && !secret) need('the {secret}: without it anyone could compute the hash');
-  if (scheme === 'hmac' && has('secret')) need('no {secret}: HMAC has it as its key');
-  if (whole && (value.body !== undefined || value.item !== undefined))
+  if (scheme !== 'hash' && has('secret')) need('no {secret}: this scheme has its key beside what is signed');
+  if (parts.some(isBody) && (value.body !== undefined || value.item !== undefined))
     need('no {body} where the signature stands in the body itself');
-  if (!whole && !(has('fields') && (!value.fields || everyField(value))) && !value.partial)
+  const form = has('form') || (has('fields') && (!value.fields || everyField(value)));
+  if (!whole && !form && !value.partial)
     need('{body}, or `partial: true` beside it where the sender signs only parts of a request');
   checkTime(value, parts, whole, need);
 }

@@ -15,13 +15,17 @@ export function readDocument(body: Uint8Array, contentType: string | undefined):
   try {
     return { kind: 'json', root: JSON.parse(text, keepNumber) };
   } catch {
-    if (contentType?.toLowerCase().startsWith('application/x-www-form-urlencoded'))
-      return { kind: 'form', fields: [...new URLSearchParams(text)] };
+    if (isForm(contentType)) return { kind: 'form', fields: [...new URLSearchParams(text)] };
     throw new UserError({
       message: 'The signature is made of values of the body, which is neither JSON nor a form.',
       remedy: 'Give it a JSON body, or the content type application/x-www-form-urlencoded.',
     });
   }
+}
+
+/** Whether a content type is a form's; a multipart form is worked on as the other kind, and sent as what it is. */
+export function isForm(contentType: string | undefined): boolean {
+  return /^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(contentType ?? '');
 }
 
 function keepNumber(_key: string, value: unknown, context?: { source?: string }): unknown {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { Bug, UserError } from '../../errors.ts';
-import type { CompiledFields, CompiledMac, SignedPart, SignedValue } from '../compiled.ts';
+import type { CompiledFields, CompiledParts, SignedPart, SignedValue } from '../compiled.ts';
 import { type Document, textOf, valueAt, within } from './document.ts';
+import { sortedJson } from './nested.ts';
 
 /** What a template's placeholders take their values from. */
 export interface Material {
@@ -22,7 +24,10 @@ export interface Material {
  * What is signed: the first alternative whose placeholders all find something.
  * @throws UserError naming what the first one lacks, where none is complete.
  */
-export function messageOf({ signed, fields }: CompiledMac, material: Material): Buffer {
+export function messageOf(
+  { signed, fields }: Pick<CompiledParts, 'signed' | 'fields'>,
+  material: Material,
+): Buffer {
   let lacking: string | undefined;
   for (const parts of signed) {
     const pieces: Uint8Array[] = [];
@@ -46,21 +51,24 @@ function pieceOf(
   material: Material,
 ): Uint8Array | undefined {
   if (typeof part === 'string') return Buffer.from(part);
-  if (part.from === 'body' && part.path === undefined)
-    return part.as === 'sha256'
-      ? Buffer.from(createHash('sha256').update(material.body).digest('hex'))
-      : material.body;
+  if (part.from === 'body' && part.path === undefined) return wholeBody(part, material);
   if (part.from === 'secret' && part.as === undefined) return material.secret;
   if (part.from === 'fields') {
     if (!rule) throw new Bug('A template with fields has no rule for them.');
     return Buffer.from(fieldsText(rule, material));
   }
+  if (part.from === 'form') return Buffer.from(sortedJson(material.document()));
   const value = find(part, material);
   const text = textOf(value);
   if (text === undefined) return part.optional ? Buffer.alloc(0) : undefined;
   if (part.as === 'json') return Buffer.from(JSON.stringify(value));
   // Postgres changes ASCII letters alone here.
   return Buffer.from(part.as === 'lower' ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text);
+}
+
+function wholeBody({ as }: SignedValue, { body }: Material): Uint8Array {
+  if (as === 'crc32') return Buffer.from(`${crc32(body)}`);
+  return as === 'sha256' ? Buffer.from(createHash('sha256').update(body).digest('hex')) : body;
 }
 
 function find({ from, path = [] }: SignedValue, material: Material): unknown {
@@ -78,6 +86,11 @@ function find({ from, path = [] }: SignedValue, material: Material): unknown {
       return within(material.item, path);
     case 'body':
       return valueAt(material.document(), path);
+    case 'setting':
+      throw new UserError({
+        message: `The signature covers the setting ${name}, which is not known.`,
+        remedy: `Set it for this source under settings.`,
+      });
     default:
       throw new UserError({
         message: 'The signature covers the address that is called, which is not known.',

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { compileSignature } from '../../../src/providers/compile.ts';
-import { isMac } from '../../../src/providers/compiled.ts';
 import { signatureSchema } from '../../../src/providers/signature.ts';
 import type { Gate } from './gate.ts';
 
@@ -32,9 +31,10 @@ export function readVectors(): [name: string, vector: Vector][] {
 export function stored(
   written: unknown,
   publicUrl?: string,
+  settings?: Record<string, string>,
 ): { signature: object; toleranceSeconds: number | null } {
-  const signature = compileSignature(signatureSchema.parse(written), { publicUrl });
-  const tolerance = isMac(signature) ? signature.timestamp?.tolerance : undefined;
+  const signature = compileSignature(signatureSchema.parse(written), { publicUrl, settings });
+  const tolerance = 'timestamp' in signature ? signature.timestamp?.tolerance : undefined;
   return { signature, toleranceSeconds: typeof tolerance === 'number' ? tolerance : null };
 }
 

@@ -45,6 +45,7 @@ describe('a config file', () => {
           type: undefined,
           object: undefined,
           toleranceSeconds: undefined,
+          settings: {},
           signature: undefined,
           addresses: undefined,
         },
