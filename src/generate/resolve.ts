@@ -140,11 +140,12 @@ function findProvider(
   }
 }
 
-/** The providers that leave the signature to the source, and so stand for a sender without a file. */
+/** The generic providers that leave the signature to the source, and so stand for a sender without a file. */
 function openProviders(providers: Catalogue, slugs: readonly string[]): string[] {
   return slugs.filter((slug) => {
     try {
-      return providers.load(slug).configurable.includes('signature');
+      const { category, configurable } = providers.load(slug);
+      return category === 'generic' && configurable.includes('signature');
     } catch (error) {
       // A broken provider file is no suggestion; the source that uses it reports it.
       if (error instanceof UserError) return false;

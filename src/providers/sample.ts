@@ -21,23 +21,36 @@ export interface FreshSample {
 }
 
 /**
- * A provider's sample as a new event: the place that the key's recipe reads in it gets a value that holds the nonce. One nonce gives one event, byte for byte. Without `type` the first sample is taken.
+ * A provider's sample as a new event: the place that the key's recipe reads gets a value that holds the nonce. One
+ * nonce gives one event, byte for byte. Without `type` the first sample is taken.
  * @throws UserError where the provider has no sample of that type.
  */
 export function freshSample(source: SampleSource, type: string | undefined, nonce: string): FreshSample {
   const [chosen, sample] = pick(source.samples, type);
-  const body = structuredClone(sample.body);
-  const fresh = { body, headers: { ...sample.headers }, query: { ...sample.query } };
-  const key = placeholdersOf(alternativeFor(fresh, source.key));
-  for (const part of freshParts(fresh, key, source.type)) freshen(fresh, part, nonce);
+  const draft = draftOf(sample);
+  const key = alternativeFor(draft, source.key);
+  for (const part of freshParts(draft, key, source.type)) freshen(draft, part, nonce);
   // A recipe of the source's own may read what the sample lacks; all of its parts must be there to give a key.
-  for (const part of key) if (!present(fresh, part)) freshen(fresh, part, nonce);
-  return {
-    type: chosen,
-    body: encode(fresh.body, source.content_type),
-    headers: { 'content-type': source.content_type, ...fresh.headers },
-    query: fresh.query,
-  };
+  for (const part of key) if (!present(draft, part)) freshen(draft, part, nonce);
+  return { type: chosen, ...request(draft, sample, source.content_type) };
+}
+
+/** A sample as it stands in the file, such as a handshake's; `contentType` is the provider's. */
+export function plainSample(sample: Sample, contentType: string): Omit<FreshSample, 'type'> {
+  return request(draftOf(sample), sample, contentType);
+}
+
+function draftOf({ body, headers, query }: Sample): Draft {
+  return { body: structuredClone(body), headers: { ...headers }, query: { ...query } };
+}
+
+function request(
+  { body, headers, query }: Draft,
+  { content_type }: Sample,
+  contentType: string,
+): Omit<FreshSample, 'type'> {
+  const type = content_type ?? contentType;
+  return { body: encode(body, type), headers: { 'content-type': type, ...headers }, query };
 }
 
 function pick(samples: Provider['samples'], type: string | undefined): [string, Sample] {
@@ -58,16 +71,12 @@ function freshParts(draft: Draft, key: RecipePart[], type: SampleSource['type'])
   return (free.length > 0 ? free : key).slice(-1);
 }
 
-function placeholdersOf(alternative: RecipePart[]): RecipePart[] {
-  return alternative.filter(({ kind }) => kind !== 'text');
-}
-
-/** The alternative that the gate would take: the first one that the sample fills, or else the first. */
+/** The placeholders of the alternative that the gate would take: the first one that the sample fills, or else the first. */
 function alternativeFor(draft: Draft, text: string): RecipePart[] {
   const result = parseRecipe(text);
   if (!('recipe' in result)) throw new UserError(`The recipe is not valid: ${result.issues[0].message}.`);
-  const { recipe } = result;
-  return recipe.find((parts) => parts.every((part) => present(draft, part))) ?? recipe[0] ?? [];
+  const all = result.recipe.map((parts) => parts.filter(({ kind }) => kind !== 'text'));
+  return all.find((parts) => parts.every((part) => present(draft, part))) ?? all[0] ?? [];
 }
 
 interface Draft {
@@ -89,7 +98,8 @@ function present({ body, headers, query }: Draft, part: RecipePart): boolean {
         if (typeof current !== 'object' || current === null) return false;
         current = own(current as Record<string, unknown>, step);
       }
-      return current !== undefined && current !== null && current !== '';
+      // Only texts and numbers are ids.
+      return typeof current === 'number' || (typeof current === 'string' && current !== '');
     }
     default:
       return true;

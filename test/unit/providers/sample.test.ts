@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
 import { loadProvider } from '../../../src/providers/load.ts';
-import { freshSample, type SampleSource } from '../../../src/providers/sample.ts';
+import { freshSample, plainSample, type SampleSource } from '../../../src/providers/sample.ts';
 
 const source = (more: Partial<SampleSource>): SampleSource => ({
   content_type: 'application/json',
@@ -30,8 +30,8 @@ describe('a fresh sample', () => {
       { headers: { 'content-type': 'application/json', 'x-id': 'h1_n' } },
     ],
     [
-      'the alternative that the sample fills',
-      '{body.absent}\n{body.id}',
+      'the alternative that gives the key',
+      '{body.nothing}:{body.id}\n{header.x-none}\n{body.id}',
       { body: { id: 'e1_n', kind: 'made', n: 7 } },
     ],
     ['a query parameter', '{query.q}', { query: { q: 'n' } }],
@@ -56,6 +56,22 @@ describe('a fresh sample', () => {
     expect(Buffer.from(freshSample(form, undefined, 'ä').body).toString()).toBe('id=e1_%C3%A4&kind=made&n=7');
     const text = source({ samples: { raw: { body: 'as it is', headers: {}, query: {} } } });
     expect(Buffer.from(freshSample(text, undefined, 'n').body).toString()).toBe('as it is');
+  });
+
+  it('has the content type of its own, fresh or as it stands in the file', () => {
+    const own = {
+      body: { id: 'a b' },
+      headers: {},
+      query: {},
+      content_type: 'application/x-www-form-urlencoded',
+    };
+    const fresh = freshSample(source({ samples: { own } }), undefined, 'n');
+    expect([Buffer.from(fresh.body).toString(), fresh.headers['content-type']]).toEqual([
+      'id=a+b_n',
+      'application/x-www-form-urlencoded',
+    ]);
+    const { body, headers } = plainSample(own, 'application/json');
+    expect([Buffer.from(body).toString(), headers]).toEqual(['id=a+b', { 'content-type': own.content_type }]);
   });
 
   it('leaves the provider as it was', () => {
