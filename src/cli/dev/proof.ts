@@ -133,8 +133,7 @@ function nonce(): string {
 /** The first source that signs its bodies, or one that stands for it; with room for a second try in good time. */
 function chooseSource(sources: readonly ResolvedSource[]): ResolvedSource {
   const signs = (source: ResolvedSource) => signsWhole(source.signature);
-  const timed = (source: ResolvedSource) => source.toleranceSeconds !== null;
-  const source = sources.find(signs) ?? standIns().find(timed);
+  const source = sources.find(signs) ?? standIn();
   if (!source) throw new Bug('No provider of the catalogue signs its bodies and the time.');
   return {
     ...source,
@@ -150,16 +149,19 @@ function signsWhole(signature: CompiledSignature): boolean {
   return signature.signed.every((parts) => parts.some(isBody) && parts.every(plain)) && !signature.fields;
 }
 
-/** A source of every provider of the catalogue that can do without settings of its own. */
-function standIns(): ResolvedSource[] {
-  return catalogue.list().flatMap((slug) => {
-    const { signature, settings } = catalogue.load(slug);
-    if (signature.scheme !== 'hmac' || signsUrl(signature) || Object.keys(settings).length > 0) return [];
-    return resolveSources(
+/** A source of the first provider of the catalogue that signs bodies and the time, and needs no settings of its own. */
+function standIn(): ResolvedSource | undefined {
+  for (const slug of catalogue.list()) {
+    const { signature, items, fetch, settings } = catalogue.load(slug);
+    if (signature.scheme !== 'hmac' || !signature.timestamp || signsUrl(signature)) continue;
+    if (items || fetch || Object.keys(settings).length > 0) continue;
+    const [source] = resolveSources(
       parseConfig(
         `project: proof\nsources:\n  proof: { provider: ${slug}, secrets: [PROOF_SECRET] }\n`,
         'proof',
       ),
     );
-  });
+    if (source && source.toleranceSeconds !== null && signsWhole(source.signature)) return source;
+  }
+  return undefined;
 }
