@@ -1,0 +1,101 @@
+import type { Provider } from '../../src/providers/schema.ts';
+import { code, table } from './markdown.ts';
+
+/** What each outcome is answered with, on a provider's page and in the catalogue. */
+
+interface Row {
+  outcome: string;
+  when: string;
+  status: number;
+  body: string;
+}
+
+const defaults: Row[] = [
+  {
+    outcome: 'new',
+    when: 'the event comes for the first time',
+    status: 200,
+    body: '{"ok":true,"duplicate":false,"key":…}',
+  },
+  {
+    outcome: 'reclaimed',
+    when: 'its run had failed or got lost, and it runs again',
+    status: 200,
+    body: '{"ok":true,"duplicate":false,"key":…}',
+  },
+  {
+    outcome: 'duplicate',
+    when: 'it was taken before; your nodes do not run',
+    status: 200,
+    body: '{"ok":true,"duplicate":true,…}',
+  },
+  {
+    outcome: 'mismatch',
+    when: 'it was taken before, and the body differs',
+    status: 200,
+    body: '{"ok":true,"duplicate":true,"mismatch":true,…}',
+  },
+  {
+    outcome: 'unkeyed',
+    when: 'nothing names the event; it is kept as a dead letter',
+    status: 200,
+    body: '{"ok":true,"quarantined":true}',
+  },
+  {
+    outcome: 'rejected',
+    when: 'the signature does not hold, or the source has no secret',
+    status: 401,
+    body: '{"ok":false,"error":…}',
+  },
+  {
+    outcome: 'unavailable',
+    when: 'the database cannot be reached; with `Retry-After`',
+    status: 503,
+    body: '{"ok":false,"error":"unavailable"}',
+  },
+];
+
+/** What a provider's page says of the answers. */
+export function answers(provider: Provider): (string | undefined)[] {
+  return [
+    answersTable(provider),
+    provider.items === undefined
+      ? undefined
+      : 'A request with several events gets one answer for all of them.',
+    'Each answer carries the outcome in the header `Oncehook-Outcome`. What they mean is in [how it works](../how-it-works.md#outcomes).',
+  ];
+}
+
+function answersTable(provider: Provider): string {
+  const rows = defaults
+    .filter(({ outcome }) => outcome !== 'rejected' || provider.signature.scheme !== 'none')
+    .map((row) => {
+      const { status, body } = answered(provider, row);
+      return [code(row.outcome), row.when, `${status}`, shown(body)];
+    });
+  return table(['outcome', 'when', 'status', 'body'], rows);
+}
+
+/** What a duplicate gets, in a few words. */
+export function duplicateWords(provider: Provider): string {
+  const row = defaults.find(({ outcome }) => outcome === 'duplicate');
+  if (!row) return '';
+  const { status, body } = answered(provider, row);
+  return `${status} ${shown(body)}`;
+}
+
+/** The words of an answer: a status, and a body as code. */
+export function answerWords({ status = 200, body }: { status?: number; body?: string }): string {
+  return body === undefined || body === '' ? `${status} without a body` : `${status} ${code(body)}`;
+}
+
+/** A 503 is not negotiable, and a duplicate whose body differs is answered by its own rule alone. */
+function answered(provider: Provider, { outcome, status, body }: Row): { status: number; body: string } {
+  const own = outcome === 'unavailable' ? undefined : provider.answers[outcome as keyof Provider['answers']];
+  const usual = provider.items !== undefined && status === 200 ? '{"ok":true,…}' : body;
+  return { status: own?.status ?? status, body: own?.body ?? usual };
+}
+
+function shown(body: string): string {
+  return body === '' ? '(empty)' : code(body);
+}
