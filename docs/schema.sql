@@ -47,11 +47,8 @@ CREATE TYPE oncehook.delivery AS (
   source text,
   key text,
   event_type text,
-  external_id text,
   object_id text,
   content_type text,
-  headers jsonb,
-  query jsonb,
   body_sha256 bytea,
   damaged boolean,
   token text,
@@ -221,7 +218,11 @@ CREATE TABLE oncehook.webhook_sources (
   mac_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{pairs,name}'::text[])) STORED,
   stamp_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{timestamp,pair}'::text[])) STORED,
   signature_header text GENERATED ALWAYS AS ((signature ->> 'header'::text)) STORED,
-  mac_encoding text GENERATED ALWAYS AS (oncehook.usual_encoding(signature)) STORED,
+  mac_encoding text GENERATED ALWAYS AS (
+CASE
+    WHEN ((tolerance_seconds IS NOT NULL) OR (NOT (signature ? 'timestamp'::text))) THEN oncehook.usual_encoding(signature)
+    ELSE NULL::text
+END) STORED,
   credential_names text[] GENERATED ALWAYS AS (oncehook.credential_names(signature)) STORED NOT NULL,
   key_recipe text NOT NULL,
   key_plan jsonb GENERATED ALWAYS AS (oncehook.compile_recipe(key_recipe)) STORED NOT NULL,
@@ -591,6 +592,26 @@ DECLARE
 BEGIN
   RETURN CASE WHEN signature ->> 'scheme' = 'token' THEN array_remove(names || (signature ->> 'header') || (signature ->> 'query'), NULL)
     ELSE names END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.delivered_bytes(damaged boolean)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN CASE WHEN damaged THEN decode(current_setting('oncehook.body'), 'base64') ELSE convert_to(current_setting('oncehook.body'), 'UTF8') END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.delivered_object(setting text, source text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+BEGIN
+  RETURN (SELECT oncehook.redact(oncehook.read_object(current_setting(setting)), s.credential_names)
+    FROM oncehook.webhook_sources s WHERE s.id = source);
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.der_pair(der bytea)
@@ -1432,7 +1453,6 @@ DECLARE
   taken_sha bytea;
   token text;
   plan jsonb;
-  sender text;
   setting text;
   signature text;
   stamp text;
@@ -1452,13 +1472,14 @@ BEGIN
     params := query::jsonb;
     signature := s.header_separator || (head ->> s.signature_header);
     stamp := split_part(split_part(signature, s.stamp_lead, 2), s.header_separator, 1);
-    IF NOT coalesce(oncehook.signed_as_usual(s, signature, stamp, raw, now()), false) THEN
+    IF oncehook.signed_as_usual(s, signature, stamp, raw, now()) IS NOT TRUE THEN
       reason := oncehook.verify_fully(s, head, params, raw, now());
+      IF reason IS NOT NULL THEN
+        RETURN oncehook.refused(s, source, 'rejected', reason);
+      END IF;
     END IF;
-    IF reason IS NULL THEN
-      content := convert_from(raw, 'UTF8');
-      payload := content::jsonb;
-    END IF;
+    content := convert_from(raw, 'UTF8');
+    payload := content::jsonb;
   EXCEPTION WHEN OTHERS THEN
     -- Something is not as it usually is: the same again by functions that expect everything.
     raw := oncehook.read_base64(body);
@@ -1468,20 +1489,16 @@ BEGIN
     head := oncehook.read_object(headers);
     params := oncehook.read_object(query);
     reason := oncehook.verify_fully(s, head, params, raw, now());
-    IF reason IS NULL THEN
-      r := oncehook.read_body(raw, head ->> 'content-type');
-      content := r.content;
-      payload := r.payload;
-      damage := coalesce(r.damage, 'escapes'); -- it may have been a header
-      doc := CASE WHEN payload IS NULL THEN content::json END;
+    IF reason IS NOT NULL THEN
+      RETURN oncehook.refused(s, source, 'rejected', reason);
     END IF;
+    r := oncehook.read_body(raw, head ->> 'content-type');
+    content := r.content;
+    payload := r.payload;
+    damage := coalesce(r.damage, 'escapes'); -- it may have been a header
+    doc := CASE WHEN payload IS NULL THEN content::json END;
   END;
-  IF reason IS NOT NULL THEN
-    RETURN oncehook.refused(s, source, 'rejected', reason);
-  END IF;
   sha := sha256(raw);
-  -- The address that a proxy added last; without a proxy n8n tells none.
-  sender := left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
   IF damage IS NOT NULL OR recipe <> s.key_recipe THEN
@@ -1496,36 +1513,30 @@ BEGIN
       value := oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL);
     END IF;
   END IF;
-  IF value IS NOT NULL THEN
-    -- The usual key, and what `idempotency_key` makes of all others.
-    IF mode = 'production' AND s.key_format = 'plain' AND octet_length(value) <= 450 AND NOT starts_with(value, 'sha256:') THEN
-      key := source || ':' || value;
-    ELSE
-      key := oncehook.idempotency_key(source, value, s.key_format, mode = 'production');
-    END IF;
-    SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
-      FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
-    IF taken_id IS NULL THEN
-      token := gen_random_uuid();
-    ELSIF taken_sha = sha THEN
-      -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
-      -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
-      -- on disk already.
-      setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL,
-          sender, taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
-        || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
-      RETURN NULL;
-    END IF;
+  -- The usual key, and what `idempotency_key` makes of all others; null without a value.
+  key := CASE WHEN mode = 'production' AND s.key_format = 'plain' AND octet_length(value) <= 450 AND NOT starts_with(value, 'sha256:')
+    THEN source || ':' || value ELSE oncehook.idempotency_key(source, value, s.key_format, mode = 'production') END;
+  SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
+    FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
+  IF taken_sha = sha THEN
+    -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
+    -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
+    -- on disk already.
+    setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, sha, NULL, NULL,
+        oncehook.sender(head), taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
+      || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
+    RETURN NULL;
   END IF;
-  IF damage IS NULL THEN
-    type := CASE WHEN jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512) END;
-    object := CASE WHEN jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512) END;
+  IF key IS NOT NULL AND taken_id IS NULL THEN
+    token := gen_random_uuid()::text;
   END IF;
-  IF type IS NULL AND s.type_plan IS NOT NULL THEN
-    type := left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512);
-  END IF;
-  IF object IS NULL AND s.object_plan IS NOT NULL THEN
-    object := left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512);
+  type := CASE WHEN damage IS NULL AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512) END;
+  object := CASE WHEN damage IS NULL AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512) END;
+  IF type IS NULL AND s.type_plan IS NOT NULL OR object IS NULL AND s.object_plan IS NOT NULL THEN
+    type := CASE WHEN type IS NULL AND s.type_plan IS NOT NULL
+      THEN left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512) ELSE type END;
+    object := CASE WHEN object IS NULL AND s.object_plan IS NOT NULL
+      THEN left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512) ELSE object END;
   END IF;
   IF head ?| s.credential_names OR params ?| s.credential_names THEN
     head := oncehook.redact(head, s.credential_names);
@@ -1540,10 +1551,10 @@ BEGIN
       CASE WHEN value IS NOT NULL THEN NULL
         WHEN content IS NULL THEN 'no id in the headers, and no body'
         ELSE 'no stable id where the recipe looks' END,
-      source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
-      head ->> 'content-type', head, params, sha, damage IS NOT NULL, token,
-      sender, taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery::text, true);
-  setting := set_config('oncehook.body', body, true);
+      source, key, type, object, head ->> 'content-type', sha, damage IS NOT NULL, token,
+      oncehook.sender(head), taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery::text, true)
+    || set_config('oncehook.body', CASE WHEN damage IS NULL THEN content ELSE body END, true)
+    || set_config('oncehook.headers', headers, true) || set_config('oncehook.query', query, true);
   IF token IS NULL THEN
     RETURN NULL;
   END IF;
@@ -1674,26 +1685,28 @@ DECLARE
   outcome text;
 BEGIN
   IF d.token IS NOT NULL THEN
-    SELECT w.id, w.status, w.attempts, w.first_seen_at, w.claim_hash, w.body_sha256 INTO e
+    SELECT w.id, w.status, w.attempts, w.first_seen_at, w.claim_hash, w.body_sha256, w.external_id, w.headers, w.query,
+        current_setting('oncehook.body') AS content INTO e
       FROM oncehook.webhook_events w WHERE w.idempotency_key = d.key;
-    raw := decode(current_setting('oncehook.body'), 'base64');
     IF e.claim_hash = sha256(convert_to(d.token, 'UTF8')) AND e.status = 'processing' THEN
       IF d.damaged OR e.attempts > 1 THEN
+        raw := oncehook.delivered_bytes(d.damaged);
         r := oncehook.read_body(raw, d.content_type);
-      ELSE
-        r.content := convert_from(raw, 'UTF8');
+        e.content := r.content;
       END IF;
       IF e.attempts > 1 THEN
         -- The work goes on with what came now, so that is what the ledger must hold.
         UPDATE oncehook.webhook_events w
           SET body = raw, body_sha256 = sha256(raw), payload = r.payload, content_type = d.content_type,
-            headers = d.headers, query = d.query, event_type = d.event_type, object_id = d.object_id
-          WHERE w.id = e.id;
+            headers = oncehook.delivered_object('oncehook.headers', d.source), query = oncehook.delivered_object('oncehook.query', d.source),
+            event_type = d.event_type, object_id = d.object_id
+          WHERE w.id = e.id
+          RETURNING w.headers, w.query INTO e.headers, e.query;
       END IF;
       a := ROW(CASE WHEN e.attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
         '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
         d.key, d.token, e.attempts, 'processing', NULL,
-        d.source, e.id, d.event_type, d.external_id, d.object_id, e.first_seen_at, r.content, d.headers, d.query);
+        d.source, e.id, d.event_type, e.external_id, d.object_id, e.first_seen_at, e.content, e.headers, e.query)::oncehook.answer;
     ELSE
       -- Taken while the INSERT waited. No row: it was final, and retention took it in this very moment.
       d.event_id := e.id;
@@ -1701,9 +1714,11 @@ BEGIN
       d.taken_sha256 := e.body_sha256;
     END IF;
   END IF;
-  IF a.outcome IS NULL AND d.key IS NOT NULL THEN
+  IF a.outcome IS NULL AND d.key IS NULL THEN
+    a := oncehook.report_refused(d);
+  ELSIF a.outcome IS NULL THEN
     IF d.taken_sha256 <> d.body_sha256 THEN
-      raw := decode(current_setting('oncehook.body'), 'base64');
+      raw := oncehook.delivered_bytes(d.damaged);
       outcome := CASE WHEN NOT oncehook.same_but_volatile(d.event_id, (oncehook.read_body(raw, d.content_type)).payload) THEN 'mismatch' END;
     END IF;
     INSERT INTO oncehook.webhook_duplicates (event_id, source, source_ip, outcome, body_sha256, body)
@@ -1713,16 +1728,13 @@ BEGIN
       '{"ok":true,"duplicate":true,"message":"event already accepted","key":' || to_json(d.key) || ',"status":"'
         || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
       'application/json; charset=utf-8', NULL,
-      d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+      d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::oncehook.answer;
     IF d.ack = 'after-success' AND d.status IN ('received', 'processing', 'failed') THEN
       -- The work is not done, and the sender has no answer that says so: this sender's retry is the plan.
       a.code := 503;
       a.retry_after := 10;
       a.answer := '{"ok":false,"duplicate":true,"error":"still processing","key":' || to_json(d.key) || '}';
     END IF;
-  END IF;
-  IF a.outcome IS NULL THEN
-    a := oncehook.report_refused(d);
   END IF;
   IF d.answers <> '{}' THEN
     a := oncehook.answer_as(a, d.answers);
@@ -1743,9 +1755,10 @@ BEGIN
   a.source := d.source;
   a.reason := d.reason;
   IF d.refused = 'unkeyed' THEN
-    raw := decode(current_setting('oncehook.body'), 'base64');
+    raw := oncehook.delivered_bytes(d.damaged);
     INSERT INTO oncehook.webhook_dead_letters AS q (source, kind, reason, content_type, headers, query, body, body_sha256)
-      VALUES (d.source, 'reception', d.reason, d.content_type, d.headers, d.query, raw, sha256(raw))
+      VALUES (d.source, 'reception', d.reason, d.content_type, oncehook.delivered_object('oncehook.headers', d.source),
+        oncehook.delivered_object('oncehook.query', d.source), raw, sha256(raw))
       ON CONFLICT (source, body_sha256) WHERE q.event_id IS NULL
       -- What came again after somebody dealt with it needs somebody again.
       DO UPDATE SET deliveries = q.deliveries + 1, last_seen_at = now(), resolved_at = NULL, resolution = NULL;
@@ -1845,6 +1858,12 @@ BEGIN
   RETURN CASE WHEN paths <> '[]' THEN coalesce(oncehook.without(stored, paths) = oncehook.without(payload, paths), false) ELSE false END;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.sender(headers jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN "left"(COALESCE((headers ->> 'x-real-ip'::text), btrim(split_part((headers ->> 'x-forwarded-for'::text), ','::text, '-1'::integer))), 64);
+
 CREATE OR REPLACE FUNCTION oncehook.sha1(message bytea)
  RETURNS bytea
  LANGUAGE plpgsql
@@ -1867,7 +1886,7 @@ CREATE OR REPLACE FUNCTION oncehook.signed_as_usual(s oncehook.webhook_sources, 
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (CASE WHEN ((s).tolerance_seconds IS NULL) THEN (NOT ((s).signature ? 'timestamp'::text)) WHEN ((translate(stamp, '0123456789'::text, ''::text) = ''::text) AND ((length(stamp) >= 1) AND (length(stamp) <= 10))) THEN (((date_part('epoch'::text, at) - (stamp)::double precision) >= (0)::double precision) AND ((date_part('epoch'::text, at) - (stamp)::double precision) <= ((s).tolerance_seconds)::double precision)) ELSE NULL::boolean END AND (sha256(((s).outer_pads[1] || convert_to(split_part(split_part(header, (s).mac_lead, 2), (s).header_separator, 1), 'UTF8'::name))) = sha256(((s).outer_pads[1] || convert_to(encode(sha256(((s).outer_pads[1] || sha256(((((s).inner_pads[1] || convert_to(replace((s).signed_before, '{timestamp}'::text, stamp), 'UTF8'::name)) || body) || convert_to((s).signed_after, 'UTF8'::name))))), (s).mac_encoding), 'UTF8'::name)))) AND (strpos(header, ((s).header_separator || ' '::text)) = 0));
+RETURN (CASE WHEN ((s).tolerance_seconds IS NULL) THEN true WHEN (translate(stamp, '123456789'::text, '000000000'::text) = '0000000000'::text) THEN (width_bucket((date_part('epoch'::text, at) - (stamp)::double precision), (0)::double precision, ((s).tolerance_seconds)::double precision, 1) = 1) ELSE NULL::boolean END AND (sha256(((s).outer_pads[1] || convert_to(split_part(split_part(header, (s).mac_lead, 2), (s).header_separator, 1), 'UTF8'::name))) = sha256(((s).outer_pads[1] || convert_to(encode(sha256(((s).outer_pads[1] || sha256(((((s).inner_pads[1] || convert_to(replace((s).signed_before, '{timestamp}'::text, stamp), 'UTF8'::name)) || body) || convert_to((s).signed_after, 'UTF8'::name))))), (s).mac_encoding), 'UTF8'::name)))) AND (strpos(header, ((s).header_separator || ' '::text)) = 0));
 
 CREATE OR REPLACE FUNCTION oncehook.signed_message(signature jsonb, parts jsonb, q oncehook.request, secret bytea)
  RETURNS bytea
@@ -1996,13 +2015,12 @@ DECLARE
   stamp text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  IF s.id IS NULL THEN
-    RETURN 'source unknown';
-  END IF;
   header := s.header_separator || (headers ->> s.signature_header);
   stamp := split_part(split_part(header, s.stamp_lead, 2), s.header_separator, 1);
   IF oncehook.signed_as_usual(s, header, stamp, body, at) THEN
     RETURN NULL;
+  ELSIF s.id IS NULL THEN
+    RETURN 'source unknown';
   END IF;
   RETURN oncehook.verify_fully(s, headers, query, body, at);
 END $function$;

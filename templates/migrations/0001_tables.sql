@@ -189,7 +189,8 @@ CREATE TABLE oncehook.webhook_sources (
   mac_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{pairs,name}')) STORED,
   stamp_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{timestamp,pair}')) STORED,
   signature_header text GENERATED ALWAYS AS (signature ->> 'header') STORED,
-  mac_encoding text GENERATED ALWAYS AS (oncehook.usual_encoding(signature)) STORED,
+  mac_encoding text GENERATED ALWAYS AS (
+    CASE WHEN tolerance_seconds IS NOT NULL OR NOT signature ? 'timestamp' THEN oncehook.usual_encoding(signature) END) STORED,
   credential_names text[] NOT NULL GENERATED ALWAYS AS (oncehook.credential_names(signature)) STORED,
   key_recipe text NOT NULL,
   key_plan jsonb NOT NULL GENERATED ALWAYS AS (oncehook.compile_recipe(key_recipe)) STORED,

@@ -14,7 +14,7 @@ CREATE TYPE oncehook.claim AS (
 -- bytes), oncehook.headers and oncehook.query (as n8n gave them; the row of a new event has them redacted).
 CREATE TYPE oncehook.delivery AS (
   refused text, reason text,
-  source text, key text, event_type text, external_id text, object_id text,
+  source text, key text, event_type text, object_id text,
   content_type text, body_sha256 bytea, damaged boolean, token text, sender text,
   event_id bigint, status text, taken_sha256 bytea,
   ack text, answers jsonb
@@ -149,23 +149,21 @@ BEGIN
     -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
     -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
     -- on disk already.
-    setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, sha, NULL, NULL,
+    setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, sha, NULL, NULL,
         oncehook.sender(head), taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
       || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
     RETURN NULL;
   END IF;
   IF key IS NOT NULL AND taken_id IS NULL THEN
-    token := gen_random_uuid();
+    token := gen_random_uuid()::text;
   END IF;
-  IF damage IS NULL THEN
-    type := CASE WHEN jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512) END;
-    object := CASE WHEN jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512) END;
-  END IF;
-  IF type IS NULL AND s.type_plan IS NOT NULL THEN
-    type := left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512);
-  END IF;
-  IF object IS NULL AND s.object_plan IS NOT NULL THEN
-    object := left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512);
+  type := CASE WHEN damage IS NULL AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512) END;
+  object := CASE WHEN damage IS NULL AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512) END;
+  IF type IS NULL AND s.type_plan IS NOT NULL OR object IS NULL AND s.object_plan IS NOT NULL THEN
+    type := CASE WHEN type IS NULL AND s.type_plan IS NOT NULL
+      THEN left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512) ELSE type END;
+    object := CASE WHEN object IS NULL AND s.object_plan IS NOT NULL
+      THEN left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512) ELSE object END;
   END IF;
   IF head ?| s.credential_names OR params ?| s.credential_names THEN
     head := oncehook.redact(head, s.credential_names);
@@ -180,8 +178,7 @@ BEGIN
       CASE WHEN value IS NOT NULL THEN NULL
         WHEN content IS NULL THEN 'no id in the headers, and no body'
         ELSE 'no stable id where the recipe looks' END,
-      source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
-      head ->> 'content-type', sha, damage IS NOT NULL, token,
+      source, key, type, object, head ->> 'content-type', sha, damage IS NOT NULL, token,
       oncehook.sender(head), taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery::text, true)
     || set_config('oncehook.body', CASE WHEN damage IS NULL THEN content ELSE body END, true)
     || set_config('oncehook.headers', headers, true) || set_config('oncehook.query', query, true);
@@ -274,7 +271,7 @@ DECLARE
   outcome text;
 BEGIN
   IF d.token IS NOT NULL THEN
-    SELECT w.id, w.status, w.attempts, w.first_seen_at, w.claim_hash, w.body_sha256, w.headers, w.query,
+    SELECT w.id, w.status, w.attempts, w.first_seen_at, w.claim_hash, w.body_sha256, w.external_id, w.headers, w.query,
         current_setting('oncehook.body') AS content INTO e
       FROM oncehook.webhook_events w WHERE w.idempotency_key = d.key;
     IF e.claim_hash = sha256(convert_to(d.token, 'UTF8')) AND e.status = 'processing' THEN
@@ -295,7 +292,7 @@ BEGIN
       a := ROW(CASE WHEN e.attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
         '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
         d.key, d.token, e.attempts, 'processing', NULL,
-        d.source, e.id, d.event_type, d.external_id, d.object_id, e.first_seen_at, e.content, e.headers, e.query)::oncehook.answer;
+        d.source, e.id, d.event_type, e.external_id, d.object_id, e.first_seen_at, e.content, e.headers, e.query)::oncehook.answer;
     ELSE
       -- Taken while the INSERT waited. No row: it was final, and retention took it in this very moment.
       d.event_id := e.id;
@@ -303,7 +300,9 @@ BEGIN
       d.taken_sha256 := e.body_sha256;
     END IF;
   END IF;
-  IF a.outcome IS NULL AND d.key IS NOT NULL THEN
+  IF a.outcome IS NULL AND d.key IS NULL THEN
+    a := oncehook.report_refused(d);
+  ELSIF a.outcome IS NULL THEN
     IF d.taken_sha256 <> d.body_sha256 THEN
       raw := oncehook.delivered_bytes(d.damaged);
       outcome := CASE WHEN NOT oncehook.same_but_volatile(d.event_id, (oncehook.read_body(raw, d.content_type)).payload) THEN 'mismatch' END;
@@ -322,9 +321,6 @@ BEGIN
       a.retry_after := 10;
       a.answer := '{"ok":false,"duplicate":true,"error":"still processing","key":' || to_json(d.key) || '}';
     END IF;
-  END IF;
-  IF a.outcome IS NULL THEN
-    a := oncehook.report_refused(d);
   END IF;
   IF d.answers <> '{}' THEN
     a := oncehook.answer_as(a, d.answers);

@@ -79,7 +79,8 @@ export function claimText(delivery: Delivery): string {
 
 /** Asks for the answer to a delivery that was made up, as whoever has n8n's role could. */
 export function reportText(delivery: object, body = ''): string {
-  const made = JSON.stringify(delivery).replaceAll("'", "''");
+  // As base64, so that any bytes can be made up.
+  const made = JSON.stringify({ ...delivery, damaged: true }).replaceAll("'", "''");
   return `SELECT set_config('oncehook.body', '${Buffer.from(body).toString('base64')}', true),
       set_config('oncehook.delivery', jsonb_populate_record(NULL::oncehook.delivery, '${made}')::text, true);
     SELECT * FROM oncehook.report()`;
