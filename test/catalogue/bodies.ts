@@ -1,4 +1,5 @@
 import { splitPath } from '../../src/providers/signed.ts';
+import type { Looked } from './recipes.ts';
 import type { Request } from './requests.ts';
 
 /** The body of a request as something to read and to change: JSON, or a form as pairs. */
@@ -61,6 +62,13 @@ export function bodyValue(request: Request, path: string[]): unknown {
     (at, step) => (at as Record<string, unknown> | undefined)?.[step],
     content.json,
   );
+}
+
+/** What recipes look into in a request as it is sent. */
+export function lookedInto(request: Request): Looked {
+  const content = read(request);
+  const body = 'form' in content ? Object.fromEntries(content.form) : (content.json as Looked['body']);
+  return { body, headers: request.headers, query: request.query, bytes: request.body };
 }
 
 /** What an answer's text gives for a request: placeholders filled in, doubled braces single. */

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { parseRecipe, type RecipePart } from '../../src/providers/recipe.ts';
 import type { Provider, Sample } from '../../src/providers/schema.ts';
 
-/** What recipes look into. */
-export type Looked = Pick<Sample, 'body' | 'headers' | 'query'>;
+/** What recipes look into; `bytes` is the body as it is sent. */
+export type Looked = Pick<Sample, 'body' | 'headers' | 'query'> & { bytes?: Uint8Array };
 
 /** What the recipes of a provider look into: the object that was fetched, where there is one. */
 export function lookedAt(
@@ -23,7 +24,7 @@ export function evaluate(recipe: string, looked: Looked): string | undefined {
   return undefined;
 }
 
-function textAt(part: RecipePart, { body, headers, query }: Looked): string | undefined {
+function textAt(part: RecipePart, { body, headers, query, bytes }: Looked): string | undefined {
   switch (part.kind) {
     case 'text':
       return part.text;
@@ -32,7 +33,9 @@ function textAt(part: RecipePart, { body, headers, query }: Looked): string | un
     case 'query':
       return query[part.name];
     case 'body_sha256':
-      return JSON.stringify(body);
+      return createHash('sha256')
+        .update(bytes ?? JSON.stringify(body))
+        .digest('hex');
     default: {
       const found = part.path.reduce<unknown>(
         (at, step) => (at as Record<string, unknown> | null)?.[step],
