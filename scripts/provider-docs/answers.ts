@@ -1,3 +1,4 @@
+import { compileAnswer } from '../../src/providers/answer-template.ts';
 import type { Provider } from '../../src/providers/schema.ts';
 import { code, table } from './markdown.ts';
 
@@ -62,8 +63,16 @@ export function answers(provider: Provider): (string | undefined)[] {
     provider.items === undefined
       ? undefined
       : 'A request with several events gets one answer for all of them.',
+    repeats(provider) ? 'A name in braces stands for what the request holds there.' : undefined,
     'Each answer carries the outcome in the header `Oncehook-Outcome`. What they mean is in [how it works](../how-it-works.md#outcomes).',
   ];
+}
+
+/** Whether an answer repeats parts of the request. */
+function repeats({ answers }: Provider): boolean {
+  return Object.values(answers).some(({ body = '' }) =>
+    compileAnswer(body).parts?.some((part) => typeof part !== 'string'),
+  );
 }
 
 function answersTable(provider: Provider): string {
@@ -86,14 +95,19 @@ export function duplicateWords(provider: Provider): string {
 
 /** The words of an answer: a status, and a body as code. */
 export function answerWords({ status = 200, body }: { status?: number; body?: string }): string {
-  return body === undefined || body === '' ? `${status} without a body` : `${status} ${code(body)}`;
+  return body === undefined || body === '' ? `${status} without a body` : `${status} ${code(read(body))}`;
+}
+
+/** A template of an answer as people read it: a brace that is sent itself stands once. */
+function read(template: string): string {
+  return template.replaceAll('{{', '{').replaceAll('}}', '}');
 }
 
 /** A 503 is not negotiable, and a duplicate whose body differs is answered by its own rule alone. */
 function answered(provider: Provider, { outcome, status, body }: Row): { status: number; body: string } {
   const own = outcome === 'unavailable' ? undefined : provider.answers[outcome as keyof Provider['answers']];
   const usual = provider.items !== undefined && status === 200 ? '{"ok":true,…}' : body;
-  return { status: own?.status ?? status, body: own?.body ?? usual };
+  return { status: own?.status ?? status, body: own?.body === undefined ? usual : read(own.body) };
 }
 
 function shown(body: string): string {

@@ -19,7 +19,7 @@ interface Parts {
   prefix?: string;
   encoding?: string;
   signed?: string | string[];
-  fields?: { from: string };
+  fields?: { from: string; secret_as?: string };
 }
 
 const families: Record<string, string> = { rsa: 'RSA', ecdsa: 'ECDSA', ed25519: 'Ed25519' };
@@ -119,7 +119,7 @@ export function joined(words: readonly string[]): string {
 function algorithm({ scheme, hash }: Parts): string {
   const name = hash?.toUpperCase().replace(/^SHA(?=\d)/, 'SHA-');
   if (scheme === 'hmac') return `HMAC-${hash?.toUpperCase()}`;
-  if (scheme === 'hash') return `a plain ${name} with the secret in it`;
+  if (scheme === 'hash') return `a plain ${name}`;
   return [families[scheme] ?? scheme, name].filter(Boolean).join(' with ');
 }
 
@@ -147,9 +147,12 @@ function coveredWords(signature: Signature): string[] {
         return 'the sorted form';
       case 'setting':
         return 'a setting';
+      case 'secret':
+        return 'the secret';
       default:
         return '';
     }
   });
+  if (fields?.secret_as !== undefined) words.push('the secret');
   return [...new Set(words.filter((word) => word !== ''))];
 }

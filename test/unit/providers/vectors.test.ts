@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileSignature } from '../../../src/providers/compile.ts';
 import { isMac } from '../../../src/providers/compiled.ts';
-import { loadProvider } from '../../../src/providers/load.ts';
+import { listProviders, loadProvider } from '../../../src/providers/load.ts';
 import { sign } from '../../../src/providers/sign.ts';
 import { signatureSchema } from '../../../src/providers/signature.ts';
 import {
@@ -16,6 +16,11 @@ import { readVectors, type Vector } from '../../postgres/harness/gate-signatures
 const vectors = readVectors();
 
 const { headers: stripeHeaders, ...stripe } = Object.fromEntries(vectors)['stripe'] as Vector;
+
+/** The provider of a vector: one of them is written in two words here alone. */
+function slugOf(name: string): string {
+  return name === 'mercado-pago' ? 'mercadopago' : name;
+}
 
 /** The body without its signature, where that stands in it. */
 function unsignedBody({ body, headers, signature }: Vector): Uint8Array {
@@ -54,6 +59,17 @@ describe('signing', () => {
       expect([headers[name], ...(headers[name] ?? '').split(/[ ;]/)]).toContain(value);
     }
   });
+
+  it.each(vectors.filter(([name]) => listProviders().includes(slugOf(name))))(
+    'is described in the provider file of %s as in its vector',
+    (name, { signature }) => {
+      const shipped = compileSignature(loadProvider(slugOf(name)).signature);
+      const known = compileSignature(signatureSchema.parse(signature));
+      // A file may know further texts that the sender signs.
+      const signed = isMac(known) ? { signed: expect.arrayContaining(known.signed) } : {};
+      expect(shipped).toEqual({ ...known, ...signed });
+    },
+  );
 
   it('gives the official signature with the provider file, and with the secret as it is shown', () => {
     const signature = compileSignature(loadProvider('stripe').signature);
