@@ -12,6 +12,10 @@ const itemsPath = z
 /** One such path, or several of which an earlier one counts before a later one that would hold its elements. */
 export const itemsSchema = z
   .union([itemsPath, z.array(itemsPath).min(1).max(8)], 'a path such as body.events.*, or a list of them')
+  .refine((paths) => {
+    const all = [paths].flat();
+    return !all.some((path, index) => all.slice(0, index).some((one) => `${path}.`.startsWith(`${one}.`)));
+  }, 'a path that lies within no earlier one: such elements would be events twice')
   .describe(
     'Where a request holds several events, each with a key of its own. Of several paths, an element of a later one is an event only where it holds none of an earlier one.',
   );

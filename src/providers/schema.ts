@@ -102,6 +102,10 @@ export const providerSchema = z
     ...guideSchema,
     notes: z.array(z.string().min(1)).default([]).describe('What a user should know, in plain words.'),
   })
+  .refine(({ items, fetch }) => items === undefined || fetch === undefined, {
+    path: ['fetch'],
+    error: 'nothing beside `items`: what is fetched is one event',
+  })
   .describe('A sender of webhooks.');
 
 export type Answer = z.infer<typeof answer>;

@@ -289,6 +289,7 @@ CREATE TABLE oncehook.webhook_events (
   body bytea NOT NULL,
   body_sha256 bytea NOT NULL,
   payload jsonb,
+  item int,
   -- What is final can be taken by nobody, and what can still be taken has an end to its lock.
   CONSTRAINT webhook_events_lock CHECK ((status IN ('success', 'dead', 'stale')) = (locked_until = 'infinity'))
 );
@@ -299,6 +300,7 @@ COMMENT ON COLUMN oncehook.webhook_events.locked_until IS 'The one thing that de
 COMMENT ON COLUMN oncehook.webhook_events.claim_hash IS 'SHA-256 of the fencing token; the token itself is with the run that holds the claim, and nowhere else.';
 COMMENT ON COLUMN oncehook.webhook_events.body IS 'The exact bytes. payload is their reading, for queries alone: null where jsonb cannot hold it, and never printed or replayed.';
 COMMENT ON COLUMN oncehook.webhook_events.replays IS 'How many of the attempts were started from the ledger and not by a delivery.';
+COMMENT ON COLUMN oncehook.webhook_events.item IS 'The place of the event in its request, where one request holds several: the order in which its run works on them.';
 COMMENT ON COLUMN oncehook.webhook_events.overruns IS 'How often a run tried to complete the event after another one had taken it over.';
 
 CREATE TABLE oncehook.webhook_duplicates (

@@ -50,7 +50,8 @@ $f$;
 -- Marks what a failed run had claimed, found by execution, instance and source, for the Error Trigger
 -- knows no token. A run that n8n calls crashed may be alive (its crash recovery says so of every run
 -- that another process was at): the lease alone recovers those. A run that failed in "Mark success" has
--- done its work.
+-- done its work. Of several events of one request it works on one after the other: the first that it still
+-- holds is the one that failed, and the others, which had no turn, are due at once and never given up for it.
 CREATE FUNCTION oncehook.fail(source text, instance text, execution_id text, error text, last_node text, error_name text)
 RETURNS oncehook.transition
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
@@ -58,25 +59,33 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
   e record;
   result text;
+  told text;
 BEGIN
   IF error_name = 'WorkflowCrashedError' THEN
     RETURN ROW('ignored', 'n8n reports a crash, which may be of a run that lives: the lease decides')::oncehook.transition;
   END IF;
   PERFORM oncehook.durably();
   FOR e IN
-    SELECT w.id, w.attempts >= s.max_attempts AS used_up
-      FROM oncehook.webhook_events w JOIN oncehook.webhook_sources s ON s.id = w.source
-      WHERE w.next_attempt_at IS NOT NULL AND w.status = 'processing'
-        AND w.source = source AND w.instance = instance AND w.execution_id = execution_id
-      FOR UPDATE OF w
+    SELECT l.id, l.used_up, l.item > min(l.item) OVER () AS waited
+      FROM (
+        SELECT w.id, w.item, w.attempts >= s.max_attempts AS used_up
+          FROM oncehook.webhook_events w JOIN oncehook.webhook_sources s ON s.id = w.source
+          WHERE w.next_attempt_at IS NOT NULL AND w.status = 'processing'
+            AND w.source = source AND w.instance = instance AND w.execution_id = execution_id
+          -- the order in which a request of several events takes them, so that the two never wait for each other
+          ORDER BY w.idempotency_key COLLATE "C"
+          FOR UPDATE OF w
+      ) l
+      ORDER BY l.item DESC NULLS LAST
   LOOP
-    result := CASE WHEN last_node = 'Mark success' THEN 'success' WHEN e.used_up THEN 'dead' ELSE 'failed' END;
+    result := CASE WHEN e.waited THEN 'failed' WHEN last_node = 'Mark success' THEN 'success' WHEN e.used_up THEN 'dead' ELSE 'failed' END;
+    told := CASE WHEN result <> 'success' THEN
+      CASE WHEN e.waited THEN 'had no turn, for an earlier event of its request failed: ' ELSE '' END || coalesce(error, 'unknown error') END;
     UPDATE oncehook.webhook_events w
-      SET status = result,
-        error = CASE WHEN result = 'success' THEN NULL ELSE left(coalesce(error, 'unknown error'), 2000) END,
+      SET status = result, error = left(told, 2000),
         processed_at = CASE WHEN result = 'success' THEN clock_timestamp() END,
         locked_until = CASE WHEN result = 'failed' THEN '-infinity'::timestamptz ELSE 'infinity' END,
-        next_attempt_at = CASE WHEN result = 'failed' THEN clock_timestamp() + oncehook.backoff(w.attempts) END
+        next_attempt_at = CASE WHEN result = 'failed' THEN clock_timestamp() + CASE WHEN e.waited THEN '0' ELSE oncehook.backoff(w.attempts) END END
       WHERE w.id = e.id;
     IF result = 'dead' THEN
       INSERT INTO oncehook.webhook_dead_letters

@@ -29,16 +29,16 @@ test('the grants are these and no others', async () => {
   );
   const table = 'webhook_events';
   const taken =
-    'attempts claim_hash claimed_at execution_id instance locked_until next_attempt_at status workflow';
+    'attempts claim_hash claimed_at execution_id instance item locked_until next_attempt_at status workflow';
   const came =
     'body body_sha256 claim_hash content_type event_type execution_id external_id headers idempotency_key instance';
   expect(columns).toEqual([
     {
       right: 'INSERT',
       table,
-      columns: `${came} locked_until next_attempt_at object_id payload query source workflow`,
+      columns: `${came} item locked_until next_attempt_at object_id payload query source workflow`,
     },
-    { right: 'SELECT', table, columns: 'attempts claim_hash idempotency_key locked_until' },
+    { right: 'SELECT', table, columns: 'attempts claim_hash idempotency_key item locked_until' },
     { right: 'UPDATE', table, columns: taken },
   ]);
   const { rows: functions } = await n8n.query(
@@ -46,7 +46,19 @@ test('the grants are these and no others', async () => {
        AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1`,
   );
   expect(functions.map(({ name }) => name.replace(/\(.*/, ''))).toEqual(
-    ['fail', 'finish', 'receive', 'replay', 'report'].map((name) => `oncehook.${name}`),
+    [
+      ...[
+        'fail',
+        'finish',
+        'receive',
+        'receive_delivery',
+        'receive_fetched',
+        'receive_items',
+        'replay',
+        'replay_delivery',
+      ],
+      ...['report', 'report_delivery', 'report_fetched', 'report_items'],
+    ].map((name) => `oncehook.${name}`),
   );
   const { rows: tables } = await n8n.query(
     `SELECT c.relname FROM pg_class c WHERE relnamespace = 'oncehook'::regnamespace AND relkind IN ('r', 'v', 'S', 'p', 'm')

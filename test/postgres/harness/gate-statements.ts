@@ -63,10 +63,10 @@ export function statement(name: string, values: readonly (string | null)[]): str
   });
 }
 
-/** The claim's text for this delivery. */
-export function claimText(delivery: Delivery): string {
+/** The claim's text for this delivery; of another kind of source, the one that takes the same parameters. */
+export function claimText(delivery: Delivery, name = 'claim'): string {
   const { body = '{}', headers = {}, query = {}, mode = 'production' } = delivery;
-  return statement('claim', [
+  return statement(name, [
     delivery.source ?? null,
     body === null ? null : base64(body),
     typeof headers === 'string' ? headers : headers && JSON.stringify(headers),
@@ -148,10 +148,14 @@ function base64(body: Uint8Array | string | { base64: string }): string {
   return Buffer.from(body).toString('base64');
 }
 
-export async function only<T extends object>(client: pg.ClientBase, sql: string): Promise<T> {
+/** The rows of every statement of a text, for n8n's node hands them all on. */
+export async function rowsOf<T extends object>(client: pg.ClientBase, sql: string): Promise<T[]> {
   const results: pg.QueryResult<T> | pg.QueryResult<T>[] = await client.query<T>(sql);
-  // n8n's node hands on the rows of every statement of a text.
-  const rows = [results].flat().flatMap((result) => result.rows);
+  return [results].flat().flatMap((result) => result.rows);
+}
+
+export async function only<T extends object>(client: pg.ClientBase, sql: string): Promise<T> {
+  const rows = await rowsOf<T>(client, sql);
   const [row] = rows;
   if (rows.length !== 1 || !row) throw new Error(`${rows.length} rows came back in place of one`);
   return row;
