@@ -2,7 +2,16 @@ import { Bug } from '../errors.ts';
 import { readTemplate } from '../templates.ts';
 
 /** The statements of the Postgres nodes, and how many parameters each takes. */
-const PARAMETERS = { claim: 9, 'claim-replay': 5, 'mark-success': 2, 'mark-failed': 6 } as const;
+const PARAMETERS = {
+  claim: 9,
+  'claim-items': 9,
+  'claim-delivery': 9,
+  'claim-object': 8,
+  'claim-replay': 5,
+  'claim-replay-delivery': 5,
+  'mark-success': 2,
+  'mark-failed': 6,
+} as const;
 
 export type StatementName = keyof typeof PARAMETERS;
 

@@ -1,22 +1,22 @@
+import { shapeOf } from '../../providers/compile-batches.ts';
 import { respond } from '../../workflow/nodes/respond.ts';
 import type { NodeSpec } from '../../workflow/types.ts';
 import { NODE } from './names.ts';
 import type { WorkflowSource } from './types.ts';
 
-const OUTCOME = 'Oncehook-Outcome';
+export const OUTCOME = 'Oncehook-Outcome';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const UNAVAILABLE = '{"ok":false,"error":"unavailable"}';
 /** Seconds until a sender may try again that got a 503 from the workflow itself. */
 const RETRY_AFTER = 30;
-/** The row of the claim, seen from behind the business nodes, whatever those made of their items. */
-const CLAIM = `$('${NODE.isNew}').first(0).json`;
-
 /**
  * The answer to a new event. What is the same for every such event is plain text, for each expression costs
  * time. In `after-success` the answer comes behind "Mark success": it is the 503 that makes the sender try
- * again unless the ledger says that this run, and no other, completed the event.
+ * again unless the ledger says that this run, and no other, completed the event. `claimedAt` is the node behind
+ * which the row of the claim stands, whatever the business nodes made of their items.
  */
-export function acknowledge({ ack, answers }: WorkflowSource): NodeSpec {
+export function acknowledge({ ack, answers }: WorkflowSource, claimedAt: string = NODE.isNew): NodeSpec {
+  const claim = `$('${claimedAt}').first(0).json`;
   const [fresh, again] = [answers['new'], answers['reclaimed']];
   const code = fresh?.status === again?.status ? (fresh?.status ?? 200) : undefined;
   const type = fresh?.content_type === again?.content_type ? (fresh?.content_type ?? JSON_TYPE) : undefined;
@@ -33,39 +33,48 @@ export function acknowledge({ ack, answers }: WorkflowSource): NodeSpec {
   const ifDone = (done: string, otherwise: string) =>
     `={{ $json.status === 'success' ? ${done} : ${otherwise} }}`;
   return respond({
-    code: ifDone(code === undefined ? `${CLAIM}.code` : `${code}`, '503'),
+    code: ifDone(code === undefined ? `${claim}.code` : `${code}`, '503'),
     headers: [
       {
         name: 'Content-Type',
-        value: type === JSON_TYPE ? JSON_TYPE : ifDone(`${CLAIM}.content_type`, `'${JSON_TYPE}'`),
+        value: type === JSON_TYPE ? JSON_TYPE : ifDone(`${claim}.content_type`, `'${JSON_TYPE}'`),
       },
-      { name: OUTCOME, value: ifDone(`${CLAIM}.outcome`, `'unavailable'`) },
+      { name: OUTCOME, value: ifDone(`${claim}.outcome`, `'unavailable'`) },
       // Names the outcome once more where there is nothing to wait for: n8n cannot leave a header out.
-      { name: ifDone(`'${OUTCOME}'`, `'Retry-After'`), value: ifDone(`${CLAIM}.outcome`, `${RETRY_AFTER}`) },
+      { name: ifDone(`'${OUTCOME}'`, `'Retry-After'`), value: ifDone(`${claim}.outcome`, `${RETRY_AFTER}`) },
     ],
-    body: ifDone(`${CLAIM}.answer`, `'${UNAVAILABLE}'`),
+    body: ifDone(`${claim}.answer`, `'${UNAVAILABLE}'`),
   });
+}
+
+/** A field of what the whole request is answered, on a row of several events; a replay's row is of one. */
+export function requestField(name: string, row = '$json'): string {
+  return `${row}.request_${name} ?? ${row}.${name}`;
 }
 
 /**
  * The answer to everything that is not a new event. It fails closed: an item that is no row of the ledger
  * (a node switched off, a credential missing) is a 503.
  */
-export function answerByOutcome({ answers }: WorkflowSource): NodeSpec {
+export function answerByOutcome({ answers, rules }: WorkflowSource): NodeSpec {
+  const field = (name: string) => (shapeOf(rules) === 'items' ? requestField(name) : `$json.${name}`);
   const others = Object.entries(answers).filter(([outcome]) => outcome !== 'new' && outcome !== 'reclaimed');
   const typed = others.some(
     ([, { content_type }]) => content_type !== undefined && content_type !== JSON_TYPE,
   );
   return respond({
-    code: '={{ $json.code ?? 503 }}',
+    code: `={{ ${field('code')} ?? 503 }}`,
     headers: [
-      { name: 'Content-Type', value: typed ? `={{ $json.content_type ?? '${JSON_TYPE}' }}` : JSON_TYPE },
-      { name: OUTCOME, value: `={{ $json.outcome ?? 'unavailable' }}` },
+      {
+        name: 'Content-Type',
+        value: typed ? `={{ ${field('content_type')} ?? '${JSON_TYPE}' }}` : JSON_TYPE,
+      },
+      { name: OUTCOME, value: `={{ ${field('outcome')} ?? 'unavailable' }}` },
       // Means something beside a 503 alone, but n8n cannot leave a header out, and an expression for its name
       // would cost every duplicate a millisecond or two.
       { name: 'Retry-After', value: `${RETRY_AFTER}` },
     ],
-    body: `={{ $json.answer ?? '${UNAVAILABLE}' }}`,
+    body: `={{ ${field('answer')} ?? '${UNAVAILABLE}' }}`,
   });
 }
 

@@ -1,21 +1,43 @@
+import { type Shape, shapeOf } from '../../providers/compile-batches.ts';
 import type { WorkflowBuilder } from '../../workflow/builder.ts';
 import { extractBase64 } from '../../workflow/nodes/extract-from-file.ts';
 import { IF_FALSE, ifTrue } from '../../workflow/nodes/if.ts';
 import { postgres } from '../../workflow/nodes/postgres.ts';
 import { setText } from '../../workflow/nodes/set.ts';
 import { webhook } from '../../workflow/nodes/webhook.ts';
+import type { OnError } from '../../workflow/types.ts';
 import { marker } from '../marker.ts';
-import type { Statements } from '../statements.ts';
-import { answerByOutcome, unavailable } from './answers.ts';
+import type { StatementName, Statements } from '../statements.ts';
+import { answerByOutcome, requestField, unavailable } from './answers.ts';
 import { NODE } from './names.ts';
 import type { WorkflowSource } from './types.ts';
 
 /** The origin of this n8n: execution ids repeat from one n8n to the next. */
 export const INSTANCE = `$execution.resumeUrl.split('/', 3).join('/')`;
 
+/** What the claim is of, by what a request brings; `fresh` is the question of the node behind it. */
+const CLAIMS: Record<Shape, { statement: StatementName; purpose: string; fresh: string }> = {
+  event: {
+    statement: 'claim',
+    purpose: 'Asks the ledger whether this event is new, and takes it if so.',
+    fresh: `$json.outcome === 'new' || $json.outcome === 'reclaimed'`,
+  },
+  items: {
+    statement: 'claim-items',
+    purpose: 'Asks the ledger which events of this request are new, and takes those.',
+    fresh: `['new', 'reclaimed'].includes(${requestField('outcome')})`,
+  },
+  fetch: {
+    statement: 'claim-delivery',
+    purpose: 'Keeps the delivery in the ledger until its object is fetched.',
+    fresh: `$json.outcome === 'new' || $json.outcome === 'reclaimed'`,
+  },
+};
+
 /** From the request to the question whether its event is new, with an answer for every case but that one. */
 export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statements: Statements): void {
   const { ids } = builder;
+  const shape = shapeOf(source.rules);
   builder.add(
     NODE.webhook,
     'webhook',
@@ -28,34 +50,23 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
     extractBase64(),
     marker('raw-body', 'Turns the exact bytes into text that the next nodes can carry.'),
   );
-  builder.add(
-    NODE.key,
-    'key',
-    {
-      ...setText({
-        fields: [
-          { id: ids.of('key/source'), name: 'source', value: source.id },
-          { id: ids.of('key/recipe'), name: 'recipe', value: plainText(source.key) },
-        ],
-        // Without the parsed body: the ledger reads the exact one, and n8n would store it once more.
-        keep: ['data', 'headers', 'query', 'executionMode'],
-      }),
-      onError: 'continueErrorOutput',
-    },
-    marker('key', 'Says how an event is named: the recipe of its idempotency key, as plain text.'),
-  );
+  const { statement, purpose, fresh } = CLAIMS[shape];
+  // What is fetched has a key, and not the delivery.
+  const keyed = shape !== 'fetch';
+  // Without the parsed body: the ledger reads the exact one, and n8n would store it once more.
+  if (keyed) addKey(builder, source, ['data', 'headers', 'query', 'executionMode'], 'continueErrorOutput');
   builder.add(
     NODE.claim,
     'claim',
     {
       ...postgres({
-        query: statements.claim,
+        query: statements[statement],
         parameters: [
-          '$json.source ?? null',
+          keyed ? '$json.source ?? null' : `'${source.id}'`,
           '$json.data ?? null',
           'JSON.stringify($json.headers ?? {})',
           'JSON.stringify($json.query ?? {})',
-          '$json.recipe ?? null',
+          keyed ? '$json.recipe ?? null' : 'null',
           '$json.executionMode ?? null',
           '$workflow.id',
           '$execution.id',
@@ -67,12 +78,12 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
       // A statement that was edited and gives no row must not end in n8n's own empty 200.
       alwaysOutputData: true,
     },
-    marker('claim', 'Asks the ledger whether this event is new, and takes it if so.'),
+    marker('claim', purpose),
   );
   builder.add(
     NODE.isNew,
     'is-new',
-    ifTrue(`={{ $json.outcome === 'new' || $json.outcome === 'reclaimed' }}`, ids.of('is-new/condition')),
+    ifTrue(`={{ ${fresh} }}`, ids.of('is-new/condition')),
     marker('is-new', 'Lets nothing pass but an event that this run has taken.'),
   );
   builder.add(
@@ -88,12 +99,41 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
     marker('answer', 'Answers duplicates, refused and unreadable requests.'),
   );
   builder.connect(NODE.webhook, NODE.rawBody);
-  builder.connect(NODE.rawBody, NODE.key);
-  builder.connect(NODE.key, NODE.claim);
-  builder.connectError(NODE.key, NODE.unavailable);
+  if (keyed) {
+    builder.connect(NODE.rawBody, NODE.key);
+    builder.connect(NODE.key, NODE.claim);
+    builder.connectError(NODE.key, NODE.unavailable);
+  } else {
+    builder.connect(NODE.rawBody, NODE.claim);
+  }
   builder.connect(NODE.claim, NODE.isNew);
   builder.connectError(NODE.claim, NODE.unavailable);
   builder.connect(NODE.isNew, NODE.answer, IF_FALSE);
+}
+
+/** The recipe's node; `keep` names the fields that pass on. */
+export function addKey(
+  builder: WorkflowBuilder,
+  source: WorkflowSource,
+  keep: string[],
+  onError: OnError = 'stopWorkflow',
+): void {
+  const { ids } = builder;
+  builder.add(
+    NODE.key,
+    'key',
+    {
+      ...setText({
+        fields: [
+          { id: ids.of('key/source'), name: 'source', value: source.id },
+          { id: ids.of('key/recipe'), name: 'recipe', value: plainText(source.key) },
+        ],
+        keep,
+      }),
+      onError,
+    },
+    marker('key', 'Says how an event is named: the recipe of its idempotency key, as plain text.'),
+  );
 }
 
 /** A recipe is never an expression: a line break in front, which means nothing to it, keeps n8n from seeing one. */

@@ -1,6 +1,6 @@
 /**
  * The names of the nodes. Expressions and the ledger refer to some of them: `New event?` is where "Mark success"
- * finds the claim, and a run that failed in `Mark success` has done its work.
+ * finds the claim (`Each event` and `New object?` in sources of these kinds), and a run that failed in `Mark success` has done its work.
  */
 export const NODE = {
   webhook: 'Webhook',
@@ -13,6 +13,14 @@ export const NODE = {
   unavailable: 'Unavailable',
   business: 'Your business logic',
   markSuccess: 'Mark success',
+  onlyNew: 'Only new events',
+  each: 'Each event',
+  stillOurs: 'Still ours?',
+  toFetch: 'To be fetched?',
+  fetch: 'Fetch object',
+  objectBytes: 'Object bytes',
+  claimObject: 'Claim object',
+  isNewObject: 'New object?',
   replay: 'Replay',
   claimReplay: 'Claim replay',
   onFailure: 'On failure',
@@ -23,6 +31,7 @@ export const NODE = {
 export const NOTE = {
   setUp: 'Set up',
   gate: 'The gate',
+  object: 'The object',
   business: 'Your part',
   answer: 'Other answers',
   replay: 'Replay note',

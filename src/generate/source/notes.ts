@@ -1,3 +1,5 @@
+import { type Shape, shapeOf } from '../../providers/compile-batches.ts';
+import { fetchCredential } from './fetch.ts';
 import { NODE } from './names.ts';
 import type { WorkflowSource } from './types.ts';
 
@@ -5,6 +7,8 @@ import type { WorkflowSource } from './types.ts';
 export interface Notes {
   setUp: string;
   gate: string;
+  /** Only where an object is fetched. */
+  object?: string;
   business: string;
   answer: string;
   replay: string;
@@ -13,16 +17,17 @@ export interface Notes {
 
 /** The words on the canvas: what each part does, where the user's nodes go, what to leave alone. */
 export function notesFor(source: WorkflowSource): Notes {
+  const shape = shapeOf(source.rules);
+  const recipe = `You may edit the recipe in **${NODE.key}**. Its lines are tried in order, and the first that finds all its values names the event.`;
   return {
     setUp: setUp(source),
     gate: lines(
-      '## The gate: is this event new?',
-      `The ledger in Postgres decides, in one \`INSERT … ON CONFLICT\`: see **${NODE.claim}**. It checks the sender as well.`,
+      ...GATE[shape],
       '',
-      `You may edit the recipe in **${NODE.key}**. Its lines are tried in order, and the first that finds all its values names the event.`,
-      '',
+      ...(shape === 'fetch' ? [] : [recipe, '']),
       `Please leave the other nodes, their names and their wires alone. Above all keep **${NODE.webhook}** free of expressions (one of them halves its speed), and keep the error outputs: they make the sender try again when the ledger is out of reach.`,
     ),
+    ...(shape === 'fetch' ? { object: object(source, recipe) } : {}),
     business: business(source),
     answer: lines(
       '### Every other answer',
@@ -45,7 +50,32 @@ export function notesFor(source: WorkflowSource): Notes {
   };
 }
 
-function setUp({ name, path, credential, addresses, providerFile }: WorkflowSource): string {
+const GATE: Record<Shape, string[]> = {
+  event: [
+    '## The gate: is this event new?',
+    `The ledger in Postgres decides, in one \`INSERT … ON CONFLICT\`: see **${NODE.claim}**. It checks the sender as well.`,
+  ],
+  items: [
+    '## The gate: which of these events are new?',
+    `One request brings several events. The ledger in Postgres decides for each of them, in one \`INSERT … ON CONFLICT\`: see **${NODE.claim}**. It checks the sender as well.`,
+  ],
+  fetch: [
+    '## The gate: keep the delivery',
+    `A request says only that something changed. **${NODE.claim}** checks the sender and keeps the delivery in the ledger, so that it is not lost before its object is fetched.`,
+  ],
+};
+
+function object(source: WorkflowSource, recipe: string): string {
+  return lines(
+    '## The object: is its change new?',
+    `**${NODE.fetch}** reads the object with the credential **${fetchCredential(source).credential}**. If that fails, the delivery is due again and a replay fetches once more.`,
+    '',
+    `What was fetched is the event, and **${NODE.claimObject}** takes it if it is new: many deliveries of one change have one effect. ${recipe}`,
+  );
+}
+
+function setUp(source: WorkflowSource): string {
+  const { name, path, credential, addresses, providerFile } = source;
   const { name: sender, docs, notes, retry } = providerFile;
   return lines(
     `## ${sender}: ${name}`,
@@ -53,7 +83,8 @@ function setUp({ name, path, credential, addresses, providerFile }: WorkflowSour
     '',
     '### To switch it on',
     `1. Make one Postgres credential named **${credential}**. If it was there before the import, the nodes have it already; otherwise open each Postgres node and choose it.`,
-    `2. Publish the workflow and give ${sender} its production URL, which ends in \`/webhook/${path}\`.`,
+    ...api(source),
+    `${providerFile.fetch ? 3 : 2}. Publish the workflow and give ${sender} its production URL, which ends in \`/webhook/${path}\`.`,
     ...senders(addresses),
     '',
     `### About ${sender}`,
@@ -61,6 +92,17 @@ function setUp({ name, path, credential, addresses, providerFile }: WorkflowSour
     ...notes.map((note) => `- ${note.trim().replace(/\s*\n\s*/g, ' ')}`),
     ...docs.map((link) => `- [${link.replace('https://', '')}](${link})`),
   );
+}
+
+/** The credential of the sender's own API, where an object is fetched. */
+function api(source: WorkflowSource): string[] {
+  const { name, fetch } = source.providerFile;
+  if (!fetch) return [];
+  const { credential, credentialKind } = fetchCredential(source);
+  const kind = credentialKind === 'httpHeaderAuth' ? 'Header Auth' : 'Basic Auth';
+  return [
+    `2. Make a ${kind} credential named **${credential}** for ${name}'s API, and choose it in **${NODE.fetch}**: ${fetch.credential_hint}`,
+  ];
 }
 
 /** The address list works on what n8n takes for the caller's address, and that depends on a setting of n8n. */
@@ -75,12 +117,13 @@ function senders(addresses: string[] | null): string[] {
   ];
 }
 
-function business({ ack, leaseSeconds }: WorkflowSource): string {
+function business({ ack, leaseSeconds, rules }: WorkflowSource): string {
+  const shape = shapeOf(rules);
   const lease = leaseSeconds % 60 === 0 ? `${leaseSeconds / 60} min` : `${leaseSeconds} s`;
   return lines(
     '## Your part',
     `Put your nodes in the place of **${NODE.business}**. The item that reaches them holds the event:`,
-    '- `body`: what was sent, parsed; `headers` and `query` beside it',
+    BODY[shape],
     '- `key`: the idempotency key, good for calls to other systems; `external_id`: the same without the prefix',
     '- `type`, `object_id`, `first_seen_at`, `attempts`',
     '',
@@ -88,11 +131,23 @@ function business({ ack, leaseSeconds }: WorkflowSource): string {
     '',
     `Let every way through your nodes end in **${NODE.markSuccess}**, also the one that has nothing to do. A node that may find nothing needs *Always Output Data* in its settings. Without that the event stays open, and it runs again after its lease of ${lease}.`,
     '',
+    ...(shape === 'items'
+      ? [
+          'They run for one event at a time, in the order of the request. All events of a request share the lease of their run, so it must be long enough for all of them.',
+          '',
+        ]
+      : []),
     ack === 'after-claim'
       ? `The sender has its answer before your nodes begin. If one of them throws, the event is marked as failed and may run again.`
       : `The sender waits for your nodes: if one throws, it gets 500 and tries again (n8n 2.38.7 or newer). Keep them quick.`,
   );
 }
+
+const BODY: Record<Shape, string> = {
+  event: '- `body`: what was sent, parsed; `headers` and `query` beside it',
+  items: '- `body`: what was sent, parsed, with this one event in its lists; `headers` and `query` beside it',
+  fetch: '- `body`: the object that was fetched, parsed; `headers` and `query` of the delivery beside it',
+};
 
 function inWords(duration: string): string {
   const amount = Number.parseInt(duration, 10);

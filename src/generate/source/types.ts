@@ -1,3 +1,4 @@
+import type { SourceRules } from '../../providers/rules.ts';
 import type { Provider } from '../../providers/schema.ts';
 
 /** What the workflow of a source is made of: the part of a resolved source that the generator looks at. */
@@ -18,5 +19,9 @@ export interface WorkflowSource {
   answers: Record<string, { status?: number; body?: string; content_type?: string }>;
   /** The name of n8n's credential. */
   credential: string;
-  providerFile: Pick<Provider, 'name' | 'docs' | 'notes' | 'retry'>;
+  /** What few senders need: they decide which kind of workflow it is. */
+  rules: SourceRules | null;
+  /** The source's own values for {setting.name}. */
+  settings?: Readonly<Record<string, string>>;
+  providerFile: Pick<Provider, 'name' | 'docs' | 'notes' | 'retry' | 'fetch'>;
 }

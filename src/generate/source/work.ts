@@ -1,3 +1,4 @@
+import { shapeOf } from '../../providers/compile-batches.ts';
 import type { WorkflowBuilder } from '../../workflow/builder.ts';
 import { IF_TRUE } from '../../workflow/nodes/if.ts';
 import { noOp } from '../../workflow/nodes/no-op.ts';
@@ -22,26 +23,8 @@ export function addWork(builder: WorkflowBuilder, source: WorkflowSource, statem
     acknowledge(source),
     marker('acknowledge', 'Tells the sender that its event has arrived.'),
   );
-  builder.add(
-    NODE.business,
-    'business',
-    noOp(),
-    marker('business', 'Does nothing: put your own nodes in its place.'),
-  );
-  builder.add(
-    NODE.markSuccess,
-    'mark-success',
-    {
-      ...postgres({
-        query: statements['mark-success'],
-        parameters: ['key', 'claim'].map((field) => `$('${NODE.isNew}').first(0).json.${field}`),
-        credential: source.credential,
-      }),
-      ...RETRIED,
-      executeOnce: true,
-    },
-    marker('mark-success', 'Tells the ledger that the work is done, if this run still holds the event.'),
-  );
+  addBusiness(builder);
+  addMarkSuccess(builder, source, statements, `$('${NODE.isNew}').first(0).json`);
   const way =
     source.ack === 'after-claim'
       ? [NODE.acknowledge, NODE.business, NODE.markSuccess]
@@ -50,6 +33,38 @@ export function addWork(builder: WorkflowBuilder, source: WorkflowSource, statem
     builder.connect(previous, next, previous === NODE.isNew ? IF_TRUE : 0);
     return next;
   }, NODE.isNew);
+}
+
+export function addBusiness(builder: WorkflowBuilder): void {
+  builder.add(
+    NODE.business,
+    'business',
+    noOp(),
+    marker('business', 'Does nothing: put your own nodes in its place.'),
+  );
+}
+
+/** `claimed` is an expression for the row of the claim. */
+export function addMarkSuccess(
+  builder: WorkflowBuilder,
+  source: WorkflowSource,
+  statements: Statements,
+  claimed: string,
+): void {
+  builder.add(
+    NODE.markSuccess,
+    'mark-success',
+    {
+      ...postgres({
+        query: statements['mark-success'],
+        parameters: ['key', 'claim'].map((field) => `${claimed}.${field}`),
+        credential: source.credential,
+      }),
+      ...RETRIED,
+      executeOnce: true,
+    },
+    marker('mark-success', 'Tells the ledger that the work is done, if this run still holds the event.'),
+  );
 }
 
 /** The second way in: another workflow hands over the id of an event that is due once more. */
@@ -65,7 +80,7 @@ export function addReplay(builder: WorkflowBuilder, source: WorkflowSource, stat
     'claim-replay',
     {
       ...postgres({
-        query: statements['claim-replay'],
+        query: statements[shapeOf(source.rules) === 'fetch' ? 'claim-replay-delivery' : 'claim-replay'],
         parameters: ['$json.event_id ?? null', `'${source.id}'`, '$workflow.id', '$execution.id', INSTANCE],
         credential: source.credential,
       }),

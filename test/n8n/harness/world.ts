@@ -10,6 +10,7 @@ import { syncSources } from '../../../src/ledger/sources.ts';
 import { ensurePostgresCredential } from '../../../src/n8n/credentials.ts';
 import { storedKey } from '../../../src/providers/keys.ts';
 import type { Workflow } from '../../../src/workflow/types.ts';
+import { withFixtures } from '../../fixtures/catalogue.ts';
 import type { Account } from './account.ts';
 import { BUSINESS_TABLES, withBusiness } from './business.ts';
 import type { Place } from './n8n.ts';
@@ -92,7 +93,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 function readConfig(project: string, credential: string, sources: string) {
   const text = `project: ${project}\ncredential: ${credential}\nsources:\n${sources}`;
   const config = parseConfig(text, 'oncehook.yaml');
-  return { config, sources: resolveSources(config) };
+  return { config, sources: resolveSources(config, withFixtures) };
 }
 
 /** The schema, n8n's role, the sources and their secrets: what `migrate` and `secrets` do. */

@@ -6,6 +6,14 @@ const RESPOND = 'n8n-nodes-base.respondToWebhook';
 const STICKY = 'n8n-nodes-base.stickyNote';
 const POSTGRES = 'n8n-nodes-base.postgres';
 const BUSINESS = 'Your business logic';
+/** Where the events of one request go round. */
+const LOOP = 'Each event';
+/** The wires that must lead back: of that round, and to answers that others share. */
+const BACK = [
+  ['Still ours?', LOOP],
+  ['Still ours?', 'Unavailable'],
+  ['New object?', 'Answer'],
+];
 /** Where a request has to pass before the business nodes: a failure of any of them must be answered. */
 const TO_THE_CLAIM = ['Idempotency key', 'Claim event'];
 
@@ -49,6 +57,7 @@ function answers(workflow: Workflow, ack: 'after-claim' | 'after-success'): stri
   const found: string[] = [];
   const type = new Map(workflow.nodes.map((node) => [node.name, node.type]));
   const walk = (name: string, way: string[], answered: boolean): void => {
+    if (way.includes(name) && name === LOOP) return;
     if (way.includes(name)) {
       found.push(`a circle at "${name}"`);
       return;
@@ -66,7 +75,9 @@ function answers(workflow: Workflow, ack: 'after-claim' | 'after-success'): stri
     }
   };
   walk('Webhook', [], false);
-  for (const name of TO_THE_CLAIM) {
+  // What is fetched is keyed behind the answer.
+  const fetches = type.has('Fetch object');
+  for (const name of fetches ? TO_THE_CLAIM.slice(1) : TO_THE_CLAIM) {
     const node = workflow.nodes.find((one) => one.name === name);
     const error = workflow.connections[name]?.main[1]?.[0]?.node;
     if (node?.onError !== 'continueErrorOutput' || error !== 'Unavailable') {
@@ -99,6 +110,7 @@ function canvas(workflow: Workflow): string[] {
       return under.length === 1 && clear ? [] : [`"${name}" does not stand on one note, below its text`];
     }),
     ...allWires(workflow)
+      .filter(({ from, to }) => !BACK.some(([start, end]) => from === start && to === end))
       .filter(({ from, to }) => (place.get(from)?.[0] ?? 0) >= (place.get(to)?.[0] ?? 0))
       .map((wire) => `${show(wire)} runs from right to left`),
   ];
@@ -114,12 +126,13 @@ function noteBox({ position: [x, y], parameters }: WorkflowNode) {
 function postgres({ nodes }: Workflow): string[] {
   return nodes
     .filter(({ type }) => type === POSTGRES)
-    .flatMap(({ name, parameters, credentials }) => {
+    .flatMap(({ name, parameters, credentials, alwaysOutputData }) => {
       const query = String(parameters['query']);
       const options = parameters['options'] as Record<string, Json>;
       const values = String(options['queryReplacement']);
       return [
         ...(/\{\{|\$\$|^=/.test(query) ? [`the SQL of "${name}" would be changed by n8n`] : []),
+        ...(name.startsWith('Claim') && !alwaysOutputData ? [`"${name}" may end a branch in silence`] : []),
         ...(options['connectionTimeout'] === 3 ? [] : [`"${name}" may wait for ever`]),
         ...(options['queryBatching'] === 'independently' ? [] : [`"${name}" may deadlock`]),
         ...(/^=\{\{ \[ .+ \] \}\}$/.test(values) ? [] : [`the parameters of "${name}" are not one array`]),

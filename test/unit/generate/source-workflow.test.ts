@@ -40,11 +40,11 @@ describe.each(CASES)('$name, $ack', ({ name, raw, ack }) => {
   });
 
   test('can be told by its notes, as after a paste', () => {
-    const roles = sourceWorkflow(source)
-      .nodes.filter(({ type }) => !type.endsWith('stickyNote'))
-      .map(roleOf);
+    const nodes = sourceWorkflow(source).nodes.filter(({ type }) => !type.endsWith('stickyNote'));
+    const roles = nodes.map(roleOf);
     expect(roles).not.toContain(undefined);
-    expect(new Set(roles).size).toBe(Object.keys(NODE).length);
+    expect(new Set(roles).size).toBe(nodes.length);
+    for (const { name } of nodes) expect(Object.values(NODE)).toContain(name);
   });
 });
 
@@ -98,7 +98,14 @@ describe('any valid config', () => {
     ];
     fc.assert(
       fc.property(configs, configs, (a, b) => {
-        const raw = { ...b.raw, id: a.raw['id'], ack: a.ack };
+        // What a source is of follows from its provider.
+        const raw = {
+          ...b.raw,
+          provider: a.raw['provider'],
+          secrets: a.raw['secrets'],
+          id: a.raw['id'],
+          ack: a.ack,
+        };
         const [one, two] = [
           resolved(a.name, a.raw, a.more),
           resolved(b.name, raw, { ...b.more, project: a.more.project }),

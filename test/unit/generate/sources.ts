@@ -2,12 +2,15 @@ import { stringify } from 'yaml';
 import { parseConfig } from '../../../src/config/load.ts';
 import { type ResolvedSource, resolveSources } from '../../../src/generate/resolve.ts';
 import type { Statements } from '../../../src/generate/statements.ts';
+import { withFixtures } from '../../fixtures/catalogue.ts';
 
 /** A source as `oncehook.yaml` holds it. */
 export type RawSource = Record<string, unknown>;
 
-/** One source for each of the three provider files. */
-export const RAW: Record<'stripe' | 'yookassa' | 'custom', RawSource> = {
+/** One source for each of the three provider files, and for each kind of request. */
+export const RAW: Record<'stripe' | 'yookassa' | 'custom' | 'several' | 'changes', RawSource> = {
+  several: { provider: 'several', secrets: ['SEVERAL_SECRET'] },
+  changes: { provider: 'changes', secrets: ['CHANGES_SECRET'] },
   stripe: { provider: 'stripe', secrets: ['STRIPE_WEBHOOK_SECRET'] },
   yookassa: { provider: 'yookassa' },
   custom: {
@@ -21,7 +24,11 @@ export const RAW: Record<'stripe' | 'yookassa' | 'custom', RawSource> = {
 /** Statements that never change, so that a snapshot is not about SQL. */
 export const STATEMENTS: Statements = {
   claim: 'SELECT claim($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  'claim-items': 'SELECT items($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  'claim-delivery': 'SELECT delivery($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  'claim-object': 'SELECT object($1, $2, $3, $4, $5, $6, $7, $8)',
   'claim-replay': 'SELECT replay($1, $2, $3, $4, $5)',
+  'claim-replay-delivery': 'SELECT replay_delivery($1, $2, $3, $4, $5)',
   'mark-success': 'SELECT finish($1, $2)',
   'mark-failed': 'SELECT fail($1, $2, $3, $4, $5, $6)',
 };
@@ -31,9 +38,12 @@ export function configText(sources: Record<string, RawSource>, more: Record<stri
   return stringify({ project: 'shop', ...more, sources });
 }
 
-/** One source, resolved against the real provider files. Throws UserError as `generate` would. */
+/** One source, resolved against the real provider files and the tests' own. Throws UserError as `generate` would. */
 export function resolved(name: string, raw: RawSource, more: Record<string, unknown> = {}): ResolvedSource {
-  const [source] = resolveSources(parseConfig(configText({ [name]: raw }, more), 'oncehook.yaml'));
+  const [source] = resolveSources(
+    parseConfig(configText({ [name]: raw }, more), 'oncehook.yaml'),
+    withFixtures,
+  );
   if (!source) {
     throw new Error('The config has no source');
   }

@@ -6,7 +6,11 @@ describe('the SQL of the nodes', () => {
   test('of the templates passes', () => {
     expect(Object.keys(readStatements()).sort()).toEqual([
       'claim',
+      'claim-delivery',
+      'claim-items',
+      'claim-object',
       'claim-replay',
+      'claim-replay-delivery',
       'mark-failed',
       'mark-success',
     ]);
