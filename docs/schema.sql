@@ -54,11 +54,8 @@ CREATE TYPE oncehook.delivery AS (
   source text,
   key text,
   event_type text,
-  external_id text,
   object_id text,
   content_type text,
-  headers jsonb,
-  query jsonb,
   body_sha256 bytea,
   damaged boolean,
   token text,
@@ -318,7 +315,11 @@ CREATE TABLE oncehook.webhook_sources (
   mac_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{pairs,name}'::text[])) STORED,
   stamp_lead text GENERATED ALWAYS AS (oncehook.header_lead(signature, '{timestamp,pair}'::text[])) STORED,
   signature_header text GENERATED ALWAYS AS ((signature ->> 'header'::text)) STORED,
-  mac_encoding text GENERATED ALWAYS AS (oncehook.usual_encoding(signature)) STORED,
+  mac_encoding text GENERATED ALWAYS AS (
+CASE
+    WHEN ((tolerance_seconds IS NOT NULL) OR (NOT (signature ? 'timestamp'::text))) THEN oncehook.usual_encoding(signature)
+    ELSE NULL::text
+END) STORED,
   credential_names text[] GENERATED ALWAYS AS (oncehook.credential_names(signature)) STORED NOT NULL,
   key_recipe text NOT NULL,
   key_plan jsonb GENERATED ALWAYS AS (oncehook.compile_recipe(key_recipe)) STORED NOT NULL,
@@ -503,6 +504,29 @@ BEGIN
   RETURN a;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.any_key_holds(s oncehook.webhook_sources, given text[], encoding text, message bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  written text;
+  key bytea;
+  mac bytea;
+BEGIN
+  FOREACH written IN ARRAY given[:4] LOOP
+    mac := oncehook.read_bytes(written, encoding);
+    CONTINUE WHEN mac IS NULL OR message IS NULL;
+    FOR key IN SELECT k.secret FROM oncehook.webhook_secrets k
+      WHERE k.source_id = s.id AND k.retired_at IS NULL ORDER BY k.created_at DESC, k.name LOOP
+      IF oncehook.key_holds(s.signature, key, message, mac) THEN
+        RETURN true;
+      END IF;
+    END LOOP;
+  END LOOP;
+  RETURN false;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.any_mac(given text[], macs text[], encoding text, blind bytea)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -529,6 +553,21 @@ CREATE OR REPLACE FUNCTION oncehook.backoff(attempts integer)
 AS $function$
   SELECT interval '30 seconds' * pg_catalog.power(2, least(attempts, 10)) * (0.5 + pg_catalog.random())
 $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.bits_of(n numeric)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  bits text := '';
+BEGIN
+  FOR i IN 1 .. 8 LOOP
+    bits := substr((n % 4294967296)::bigint::bit(64)::text, 33) || bits;
+    n := div(n, 4294967296);
+  END LOOP;
+  RETURN bits;
+END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.body_text(body bytea)
  RETURNS text
@@ -618,6 +657,26 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.crc32_of(bytes bytea)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  steps constant bigint[] := '{0,498536548,997073096,651767980,1994146192,1802195444,1303535960,1342533948,3988292384,4027552580,3604390888,3412177804,2607071920,2262029012,2685067896,3183342108}';
+  crc bigint := 4294967295;
+BEGIN
+  IF octet_length(bytes) > 262144 THEN
+    RETURN NULL;
+  END IF;
+  FOR i IN 0 .. octet_length(bytes) - 1 LOOP
+    crc := crc # get_byte(bytes, i);
+    crc := (crc >> 4) # steps[(crc & 15) + 1];
+    crc := (crc >> 4) # steps[(crc & 15) + 1];
+  END LOOP;
+  RETURN crc # 4294967295;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.credential_names(signature jsonb)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -671,6 +730,68 @@ BEGIN
   RETURN cuts;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.delivered_bytes(damaged boolean)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN CASE WHEN damaged THEN decode(current_setting('oncehook.body'), 'base64') ELSE convert_to(current_setting('oncehook.body'), 'UTF8') END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.delivered_object(setting text, source text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+BEGIN
+  RETURN (SELECT oncehook.redact(oncehook.read_object(current_setting(setting)), s.credential_names)
+    FROM oncehook.webhook_sources s WHERE s.id = source);
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.der_pair(der bytea)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  size int := octet_length(der);
+  at int := 2;
+  long int;
+  number bytea;
+  pair bytea := '';
+BEGIN
+  IF size NOT BETWEEN 8 AND 72 THEN
+    RETURN NULL;
+  ELSIF substr(der, 1, 2) <> decode('30' || lpad(to_hex(size - 2), 2, '0'), 'hex') THEN
+    RETURN NULL;
+  END IF;
+  FOR i IN 1 .. 2 LOOP
+    IF at + 3 > size THEN
+      RETURN NULL;
+    END IF;
+    long := get_byte(der, at + 1);
+    number := substr(der, at + 3, long);
+    IF get_byte(der, at) <> 2 OR long NOT BETWEEN 1 AND 33 OR octet_length(number) <> long THEN
+      RETURN NULL;
+    ELSIF get_byte(number, 0) > 127 THEN
+      RETURN NULL; -- below zero
+    ELSIF get_byte(number, 0) = 0 AND long > 1 THEN
+      number := substr(number, 2);
+      IF get_byte(number, 0) < 128 THEN
+        RETURN NULL; -- a zero too many
+      END IF;
+    END IF;
+    IF octet_length(number) > 32 THEN
+      RETURN NULL;
+    END IF;
+    pair := pair || decode(repeat('00', 32 - octet_length(number)), 'hex') || number;
+    at := at + 2 + long;
+  END LOOP;
+  RETURN CASE WHEN at = size THEN pair END;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.durably()
  RETURNS void
  LANGUAGE plpgsql
@@ -679,6 +800,116 @@ BEGIN
   IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.ed25519_holds(key bytea, message bytea, mac bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  p constant numeric := 57896044618658097711785492504343953926634992332820282019728792003956564819949;
+  l constant numeric := 7237005577332262213973186563042994240857116359379907606001950938285454250989;
+  d2 constant numeric := 16295367250680780974490674513165176452449235426866156013048779062215315747161;
+  px numeric[] := '{15112221349535400772501151409588531511454012693041857206046113283949847762202}';
+  py numeric[] := '{46316835694926478169428394003475163141307993866256225615783033603165251855960}';
+  pz numeric[];
+  pt numeric[];
+  s numeric;
+  bits text;
+  more text;
+  x numeric;
+  y numeric;
+  z numeric;
+  t numeric;
+  a numeric;
+  b numeric;
+  c numeric;
+  d numeric;
+  j int;
+BEGIN
+  IF octet_length(key) <> 32 OR octet_length(mac) <> 64 THEN
+    RETURN false;
+  END IF;
+  s := oncehook.number_of_reversed(substr(mac, 33));
+  y := oncehook.number_of_reversed(set_byte(key, 31, get_byte(key, 31) & 127));
+  x := oncehook.ed25519_x(y, get_byte(key, 31) >> 7);
+  IF s >= l OR x IS NULL THEN
+    RETURN false;
+  END IF;
+  -- The table: B, -A, and their sum.
+  px := px || (p - x) || NULL;
+  py := py || y || NULL;
+  pz := ARRAY[1, 1, NULL];
+  pt := ARRAY[px[1] * py[1] % p, px[2] * py[2] % p, NULL];
+  a := (py[1] - px[1]) * (py[2] - px[2]) % p;
+  b := (py[1] + px[1]) * (py[2] + px[2]) % p;
+  c := pt[1] * d2 % p * pt[2] % p;
+  px[3] := (b - a) * (2 - c) % p;
+  py[3] := (2 + c) * (b + a) % p;
+  pt[3] := (b - a) * (b + a) % p;
+  pz[3] := (2 - c) * (2 + c) % p;
+  z := 1;
+  FOR i IN 1 .. 3 LOOP -- eight times the key
+    a := x * x % p; b := y * y % p; d := a + b; c := d - (x + y) * (x + y); t := 2 * z * z + (a - b);
+    x := c * t % p; y := (a - b) * d % p; z := t * (a - b) % p;
+  END LOOP;
+  IF x = 0 THEN
+    RETURN false;
+  END IF;
+  bits := oncehook.bits_of(s);
+  more := oncehook.bits_of(oncehook.number_of_reversed(sha512(substr(mac, 1, 32) || key || message)) % l);
+  x := 0; y := 1; z := 1; t := 0;
+  FOR i IN 4 .. 256 LOOP
+    a := x * x % p; b := y * y % p; d := a + b; c := d - (x + y) * (x + y); b := a - b; a := 2 * z * z + b;
+    x := c * a % p; y := b * d % p; t := c * d % p; z := a * b % p;
+    j := CASE substr(bits, i, 1) || substr(more, i, 1) WHEN '10' THEN 1 WHEN '01' THEN 2 WHEN '11' THEN 3 END;
+    IF j IS NOT NULL THEN
+      a := (y - x) * (py[j] - px[j]) % p; b := (y + x) * (py[j] + px[j]) % p;
+      c := t * d2 % p * pt[j] % p; d := 2 * z * pz[j] % p;
+      x := (b - a) * (d - c) % p; y := (d + c) * (b + a) % p; t := (b - a) * (b + a) % p; z := (d - c) * (d + c) % p;
+    END IF;
+  END LOOP;
+  z := oncehook.inverse_of(z, p);
+  x := (x * z % p + p) % p;
+  y := (y * z % p + p) % p;
+  RETURN oncehook.number_of_reversed(substr(mac, 1, 32))
+    = y + CASE WHEN x % 2 = 1 THEN 57896044618658097711785492504343953926634992332820282019728792003956564819968 ELSE 0 END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.ed25519_x(y numeric, odd integer)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  p constant numeric := 57896044618658097711785492504343953926634992332820282019728792003956564819949;
+  d constant numeric := 37095705934669439343138083508754565189542113879843219016388785533085940283555;
+  root constant numeric := 19681161376707505956807079304988542015446066515923890162744021073123829784752; -- of -1
+  u numeric := (y * y - 1) % p;
+  v numeric := (d * (y * y % p) + 1) % p;
+  base numeric := (u * (v * v % p * v % p) % p) * (v * v % p * v % p * v % p) % p;
+  x numeric;
+BEGIN
+  IF y >= p THEN
+    RETURN NULL;
+  END IF;
+  -- (u v^7) to the (p-5)/8 = 2^252 - 3: 250 digits 1, then 01
+  x := base;
+  FOR i IN 2 .. 252 LOOP
+    x := x * x % p;
+    IF i <> 251 THEN
+      x := x * base % p;
+    END IF;
+  END LOOP;
+  x := (u * (v * v % p * v % p) % p * x % p + p) % p;
+  IF (v * (x * x % p) - u) % p <> 0 THEN
+    IF (v * (x * x % p) + u) % p <> 0 THEN
+      RETURN NULL;
+    END IF;
+    x := x * root % p;
+  END IF;
+  RETURN CASE WHEN x % 2 = odd THEN x WHEN x > 0 THEN p - x END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.evaluate(plan jsonb, headers jsonb, query jsonb, payload jsonb, doc json, body_sha256 bytea, damage text)
@@ -888,6 +1119,22 @@ BEGIN
   RETURN message;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.form_as_json(pairs jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  items jsonb;
+BEGIN
+  IF EXISTS (SELECT FROM jsonb_array_elements(pairs) p WHERE p ->> 0 !~ '^[^][]+(\[[^][]+\]){0,8}$') THEN
+    RETURN NULL;
+  END IF;
+  SELECT jsonb_agg(jsonb_build_array(to_jsonb(string_to_array(replace(rtrim(p ->> 0, ']'), ']', ''), '[')), p -> 1) ORDER BY n) INTO items
+    FROM jsonb_array_elements(pairs) WITH ORDINALITY AS x (p, n);
+  RETURN oncehook.nested_json(items);
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.form_json(body bytea, as_list boolean, OUT value jsonb, OUT damage text)
  RETURNS record
  LANGUAGE plpgsql
@@ -971,6 +1218,37 @@ BEGIN
       ELSE value END;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.inverse_of(n numeric, prime numeric)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  r0 numeric := prime;
+  r1 numeric := (n % prime + prime) % prime;
+  t0 numeric := 0;
+  t1 numeric := 1;
+  q numeric;
+  swap numeric;
+BEGIN
+  WHILE r1 > 1 LOOP
+    q := div(r0, r1);
+    swap := r0 - q * r1; r0 := r1; r1 := swap;
+    swap := t0 - q * t1; t0 := t1; t1 := swap;
+  END LOOP;
+  RETURN (t1 + prime) % prime;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.is_form(content_type text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN lower(content_type) LIKE ANY ('{application/x-www-form-urlencoded%,multipart/form-data%}');
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.item_bodies(content json, paths jsonb)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -993,6 +1271,20 @@ BEGIN
     END IF;
   END LOOP;
   RETURN ARRAY(SELECT f.body FROM unnest(items) f ORDER BY f.place, f.path);
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.key_holds(signature jsonb, key bytea, message bytea, mac bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN coalesce(CASE signature ->> 'key_kind'
+    WHEN 'rsa' THEN oncehook.rsa_holds(signature ->> 'hash', key, message, mac)
+    WHEN 'p256' THEN oncehook.p256_holds(key, message, CASE WHEN signature ->> 'format' = 'der' THEN oncehook.der_pair(mac) ELSE mac END)
+    WHEN 'ed25519' THEN oncehook.ed25519_holds(key, message, mac) END, false);
+EXCEPTION WHEN OTHERS THEN
+  RETURN false;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.live_pads(source text, signature jsonb, fill integer)
@@ -1077,6 +1369,74 @@ BEGIN
   END IF;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.nested_json(items jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  numbered boolean;
+  list boolean := true;
+  node record;
+  inner_text text;
+  names text[] := '{}';
+  texts text[] := '{}';
+BEGIN
+  numbered := NOT EXISTS (SELECT FROM jsonb_array_elements(items) x
+    WHERE x #>> '{0,0}' <> '0' AND (translate(x #>> '{0,0}', '0123456789', '') <> '' OR length(x #>> '{0,0}') > 15 OR left(x #>> '{0,0}', 1) IN ('', '0')));
+  FOR node IN
+    SELECT x #>> '{0,0}' AS name, jsonb_agg(jsonb_build_array((x -> 0) - 0, x -> 1) ORDER BY n) AS below,
+      (array_agg(x ->> 1 ORDER BY n DESC))[1] AS value,
+      min(jsonb_array_length(x -> 0)) AS shortest, max(jsonb_array_length(x -> 0)) AS longest
+    FROM jsonb_array_elements(items) WITH ORDINALITY AS e (x, n) GROUP BY 1
+    ORDER BY CASE WHEN numbered THEN lpad(x #>> '{0,0}', 15, '0') ELSE x #>> '{0,0}' END COLLATE "C"
+  LOOP
+    IF node.longest > 1 AND node.shortest = 1 THEN
+      RETURN NULL;
+    END IF;
+    inner_text := CASE WHEN node.longest = 1 THEN oncehook.php_text(node.value) ELSE oncehook.nested_json(node.below) END;
+    IF inner_text IS NULL THEN
+      RETURN NULL;
+    END IF;
+    list := list AND node.name = cardinality(texts)::text;
+    names := names || node.name;
+    texts := texts || inner_text;
+  END LOOP;
+  IF list THEN
+    RETURN '[' || array_to_string(texts, ',') || ']';
+  END IF;
+  RETURN '{' || (SELECT string_agg(oncehook.php_text(k) || ':' || v, ',' ORDER BY i) FROM unnest(names, texts) WITH ORDINALITY AS u (k, v, i)) || '}';
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.number_of(bytes bytea)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  hex text := repeat('0', (14 - 2 * octet_length(bytes) % 14) % 14) || encode(bytes, 'hex');
+  n numeric := 0;
+BEGIN
+  FOR i IN 0 .. length(hex) / 14 - 1 LOOP
+    n := n * 72057594037927936 + ('x00' || substr(hex, 14 * i + 1, 14))::bit(64)::bigint;
+  END LOOP;
+  RETURN n;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.number_of_reversed(bytes bytea)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  turned bytea := bytes;
+BEGIN
+  FOR i IN 0 .. octet_length(bytes) - 1 LOOP
+    turned := set_byte(turned, i, get_byte(bytes, octet_length(bytes) - 1 - i));
+  END LOOP;
+  RETURN oncehook.number_of(turned);
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.open_request(s oncehook.webhook_sources, body text, headers text, query text)
  RETURNS oncehook.opened
  LANGUAGE plpgsql
@@ -1125,6 +1485,101 @@ BEGIN
   RETURN o;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.p256_holds(key bytea, message bytea, mac bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  p constant numeric := 115792089210356248762697446949407573530086143415290314195533631308867097853951;
+  n constant numeric := 115792089210356248762697446949407573529996955224135760342422259061068512044369;
+  b constant numeric := 41058363725152142129326129780047268409114441015993725554835256314039467401291;
+  gx constant numeric := 48439561293906451759052585252797914202762949526041747995844080717082404635286;
+  gy constant numeric := 36134250956749795798585127919587881956611106672985015071877198253568414405109;
+  qx numeric;
+  qy numeric;
+  r numeric;
+  s numeric;
+  tx numeric; -- the sum of both points; null where it is none
+  ty numeric;
+  ax numeric;
+  ay numeric;
+  x numeric := 0;
+  y numeric := 1;
+  z numeric := 0; -- nothing added yet
+  f numeric;
+  g numeric;
+  h numeric;
+  k numeric;
+  bits text;
+  more text;
+  digits text;
+  again boolean := false;
+BEGIN
+  IF octet_length(key) <> 64 OR octet_length(mac) <> 64 THEN
+    RETURN false;
+  END IF;
+  qx := oncehook.number_of(substr(key, 1, 32));
+  qy := oncehook.number_of(substr(key, 33));
+  r := oncehook.number_of(substr(mac, 1, 32));
+  s := oncehook.number_of(substr(mac, 33));
+  IF r = 0 OR r >= n OR s = 0 OR s >= n OR qx >= p OR qy >= p OR (qy * qy - qx * qx * qx + 3 * qx - b) % p <> 0 THEN
+    RETURN false;
+  END IF;
+  IF qx <> gx THEN
+    f := (qy - gy) * oncehook.inverse_of(qx - gx, p) % p;
+  ELSIF qy = gy THEN
+    f := 3 * (gx * gx - 1) * oncehook.inverse_of(2 * gy, p) % p;
+  END IF;
+  tx := ((f * f - gx - qx) % p + p) % p;
+  ty := ((f * (gx - tx) - gy) % p + p) % p;
+  f := oncehook.inverse_of(s, n);
+  bits := oncehook.bits_of(oncehook.number_of(sha256(message)) * f % n);
+  more := oncehook.bits_of(r * f % n);
+  FOR i IN 1 .. 256 LOOP
+    digits := substr(bits, i, 1) || substr(more, i, 1);
+    LOOP
+      IF z <> 0 THEN -- twice the point
+        f := y * y % p;
+        g := 4 * x * f % p;
+        k := z * z % p;
+        h := 3 * (x - k) * (x + k) % p;
+        z := 2 * y * z % p;
+        x := (h * h - 2 * g) % p;
+        y := (h * (g - x) - 8 * f * f) % p;
+      END IF;
+      EXIT WHEN digits = '00' OR again;
+      ax := CASE digits WHEN '10' THEN gx WHEN '01' THEN qx ELSE tx END;
+      ay := CASE digits WHEN '10' THEN gy WHEN '01' THEN qy ELSE ty END;
+      EXIT WHEN ax IS NULL;
+      IF z = 0 THEN
+        x := ax; y := ay; z := 1;
+        EXIT;
+      END IF;
+      k := z * z % p;
+      f := (ax * k - x) % p;
+      g := (ay * (k * z % p) - y) % p;
+      IF f <> 0 THEN -- plus another point
+        k := f * f % p;
+        h := k * f % p;
+        k := x * k % p;
+        z := z * f % p;
+        x := (g * g - h - 2 * k) % p;
+        y := (g * (k - x) - y * h) % p;
+        EXIT;
+      ELSIF g <> 0 THEN -- minus itself
+        z := 0;
+        EXIT;
+      END IF;
+      x := ax; y := ay; z := 1; -- plus itself: twice the point
+      again := true;
+    END LOOP;
+    again := false;
+  END LOOP;
+  k := z * z % p;
+  RETURN z <> 0 AND ((x - r * k) % p = 0 OR (r + n < p AND (x - (r + n) * k) % p = 0));
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.pair_values(header text, separator text, name text, equals text)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1140,6 +1595,15 @@ BEGIN
     END IF;
   END LOOP;
   RETURN found_values;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.php_text(value text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN replace(replace(replace(to_json(value)::text, '/', '\/'), U&'\2028', '\u2028'), U&'\2029', '\u2029');
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.read_base64(encoded text)
@@ -1175,7 +1639,7 @@ BEGIN
     r.damage := NULL;
     RETURN r;
   EXCEPTION WHEN OTHERS THEN
-    IF lower(content_type) LIKE 'application/x-www-form-urlencoded%' THEN
+    IF oncehook.is_form(content_type) THEN
       RETURN oncehook.read_form(body);
     END IF;
   END;
@@ -1194,6 +1658,22 @@ BEGIN
     r.content := to_json(t)::text;
     RETURN r;
   END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.read_bytes(written text, encoding text)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  text_of text := CASE encoding WHEN 'hex' THEN lower(written) WHEN 'base64url' THEN rtrim(written, '=') ELSE written END;
+  bytes bytea;
+BEGIN
+  bytes := CASE encoding WHEN 'hex' THEN decode(text_of, 'hex') WHEN 'base64' THEN decode(text_of, 'base64')
+    WHEN 'base64url' THEN decode(translate(text_of, '-_', '+/') || repeat('=', -length(text_of) & 3), 'base64') END;
+  RETURN CASE WHEN oncehook.write_mac(bytes, encoding) = text_of THEN bytes END;
+EXCEPTION WHEN OTHERS THEN
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.read_form(body bytea)
@@ -1254,7 +1734,6 @@ DECLARE
   taken_sha bytea;
   token text;
   plan jsonb;
-  sender text;
   setting text;
   signature text;
   stamp text;
@@ -1274,13 +1753,14 @@ BEGIN
     params := query::jsonb;
     signature := s.header_separator || (head ->> s.signature_header);
     stamp := split_part(split_part(signature, s.stamp_lead, 2), s.header_separator, 1);
-    IF NOT coalesce(oncehook.signed_as_usual(s, signature, stamp, raw, now()), false) THEN
+    IF oncehook.signed_as_usual(s, signature, stamp, raw, now()) IS NOT TRUE THEN
       reason := oncehook.verify_fully(s, head, params, raw, now());
+      IF reason IS NOT NULL THEN
+        RETURN oncehook.refused(s, source, 'rejected', reason);
+      END IF;
     END IF;
-    IF reason IS NULL THEN
-      content := convert_from(raw, 'UTF8');
-      payload := content::jsonb;
-    END IF;
+    content := convert_from(raw, 'UTF8');
+    payload := content::jsonb;
   EXCEPTION WHEN OTHERS THEN
     -- Something is not as it usually is: the same again by functions that expect everything.
     raw := oncehook.read_base64(body);
@@ -1290,20 +1770,16 @@ BEGIN
     head := oncehook.read_object(headers);
     params := oncehook.read_object(query);
     reason := oncehook.verify_fully(s, head, params, raw, now());
-    IF reason IS NULL THEN
-      r := oncehook.read_body(raw, head ->> 'content-type');
-      content := r.content;
-      payload := r.payload;
-      damage := coalesce(r.damage, 'escapes'); -- it may have been a header
-      doc := CASE WHEN payload IS NULL THEN content::json END;
+    IF reason IS NOT NULL THEN
+      RETURN oncehook.refused(s, source, 'rejected', reason);
     END IF;
+    r := oncehook.read_body(raw, head ->> 'content-type');
+    content := r.content;
+    payload := r.payload;
+    damage := coalesce(r.damage, 'escapes'); -- it may have been a header
+    doc := CASE WHEN payload IS NULL THEN content::json END;
   END;
-  IF reason IS NOT NULL THEN
-    RETURN oncehook.refused(s, source, 'rejected', reason);
-  END IF;
   sha := sha256(raw);
-  -- The address that a proxy added last; without a proxy n8n tells none.
-  sender := left(coalesce(head ->> 'x-real-ip', btrim(split_part(head ->> 'x-forwarded-for', ',', -1))), 64);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
   IF damage IS NOT NULL OR recipe <> s.key_recipe THEN
@@ -1318,36 +1794,30 @@ BEGIN
       value := oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL);
     END IF;
   END IF;
-  IF value IS NOT NULL THEN
-    -- The usual key, and what `idempotency_key` makes of all others.
-    IF mode = 'production' AND s.key_format = 'plain' AND octet_length(value) <= 450 AND NOT starts_with(value, 'sha256:') THEN
-      key := source || ':' || value;
-    ELSE
-      key := oncehook.idempotency_key(source, value, s.key_format, mode = 'production');
-    END IF;
-    SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
-      FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
-    IF taken_id IS NULL THEN
-      token := gen_random_uuid();
-    ELSIF taken_sha = sha THEN
-      -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
-      -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
-      -- on disk already.
-      setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, NULL, NULL, NULL, sha, NULL, NULL,
-          sender, taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
-        || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
-      RETURN NULL;
-    END IF;
+  -- The usual key, and what `idempotency_key` makes of all others; null without a value.
+  key := CASE WHEN mode = 'production' AND s.key_format = 'plain' AND octet_length(value) <= 450 AND NOT starts_with(value, 'sha256:')
+    THEN source || ':' || value ELSE oncehook.idempotency_key(source, value, s.key_format, mode = 'production') END;
+  SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
+    FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
+  IF taken_sha = sha THEN
+    -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
+    -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
+    -- on disk already.
+    setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, sha, NULL, NULL,
+        oncehook.sender(head), taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
+      || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
+    RETURN NULL;
   END IF;
-  IF damage IS NULL THEN
-    type := CASE WHEN jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512) END;
-    object := CASE WHEN jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512) END;
+  IF key IS NOT NULL AND taken_id IS NULL THEN
+    token := gen_random_uuid()::text;
   END IF;
-  IF type IS NULL AND s.type_plan IS NOT NULL THEN
-    type := left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512);
-  END IF;
-  IF object IS NULL AND s.object_plan IS NOT NULL THEN
-    object := left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512);
+  type := CASE WHEN damage IS NULL AND jsonb_typeof(payload #> s.type_path) = 'string' THEN left(payload #>> s.type_path, 512) END;
+  object := CASE WHEN damage IS NULL AND jsonb_typeof(payload #> s.object_path) = 'string' THEN left(payload #>> s.object_path, 512) END;
+  IF type IS NULL AND s.type_plan IS NOT NULL OR object IS NULL AND s.object_plan IS NOT NULL THEN
+    type := CASE WHEN type IS NULL AND s.type_plan IS NOT NULL
+      THEN left(oncehook.evaluate(s.type_plan, head, params, payload, doc, sha, damage), 512) ELSE type END;
+    object := CASE WHEN object IS NULL AND s.object_plan IS NOT NULL
+      THEN left(oncehook.evaluate(s.object_plan, head, params, payload, doc, sha, damage), 512) ELSE object END;
   END IF;
   IF head ?| s.credential_names OR params ?| s.credential_names THEN
     head := oncehook.redact(head, s.credential_names);
@@ -1362,10 +1832,10 @@ BEGIN
       CASE WHEN value IS NOT NULL THEN NULL
         WHEN content IS NULL THEN 'no id in the headers, and no body'
         ELSE 'no stable id where the recipe looks' END,
-      source, key, type, CASE WHEN s.key_format = 'plain' THEN left(value, 512) END, object,
-      head ->> 'content-type', head, params, sha, damage IS NOT NULL, token,
-      sender, taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery::text, true);
-  setting := set_config('oncehook.body', body, true);
+      source, key, type, object, head ->> 'content-type', sha, damage IS NOT NULL, token,
+      oncehook.sender(head), taken_id, taken_status, taken_sha, s.ack, s.answers)::oncehook.delivery::text, true)
+    || set_config('oncehook.body', CASE WHEN damage IS NULL THEN content ELSE body END, true)
+    || set_config('oncehook.headers', headers, true) || set_config('oncehook.query', query, true);
   IF token IS NULL THEN
     RETURN NULL;
   END IF;
@@ -1696,26 +2166,28 @@ DECLARE
   outcome text;
 BEGIN
   IF d.token IS NOT NULL THEN
-    SELECT w.id, w.status, w.attempts, w.first_seen_at, w.claim_hash, w.body_sha256 INTO e
+    SELECT w.id, w.status, w.attempts, w.first_seen_at, w.claim_hash, w.body_sha256, w.external_id, w.headers, w.query,
+        current_setting('oncehook.body') AS content INTO e
       FROM oncehook.webhook_events w WHERE w.idempotency_key = d.key;
-    raw := decode(current_setting('oncehook.body'), 'base64');
     IF e.claim_hash = sha256(convert_to(d.token, 'UTF8')) AND e.status = 'processing' THEN
       IF d.damaged OR e.attempts > 1 THEN
+        raw := oncehook.delivered_bytes(d.damaged);
         r := oncehook.read_body(raw, d.content_type);
-      ELSE
-        r.content := convert_from(raw, 'UTF8');
+        e.content := r.content;
       END IF;
       IF e.attempts > 1 THEN
         -- The work goes on with what came now, so that is what the ledger must hold.
         UPDATE oncehook.webhook_events w
           SET body = raw, body_sha256 = sha256(raw), payload = r.payload, content_type = d.content_type,
-            headers = d.headers, query = d.query, event_type = d.event_type, object_id = d.object_id
-          WHERE w.id = e.id;
+            headers = oncehook.delivered_object('oncehook.headers', d.source), query = oncehook.delivered_object('oncehook.query', d.source),
+            event_type = d.event_type, object_id = d.object_id
+          WHERE w.id = e.id
+          RETURNING w.headers, w.query INTO e.headers, e.query;
       END IF;
       a := ROW(CASE WHEN e.attempts = 1 THEN 'new' ELSE 'reclaimed' END, 200,
         '{"ok":true,"duplicate":false,"key":' || to_json(d.key) || '}', 'application/json; charset=utf-8', NULL,
         d.key, d.token, e.attempts, 'processing', NULL,
-        d.source, e.id, d.event_type, d.external_id, d.object_id, e.first_seen_at, r.content, d.headers, d.query);
+        d.source, e.id, d.event_type, e.external_id, d.object_id, e.first_seen_at, e.content, e.headers, e.query)::oncehook.answer;
     ELSE
       -- Taken while the INSERT waited. No row: it was final, and retention took it in this very moment.
       d.event_id := e.id;
@@ -1723,9 +2195,11 @@ BEGIN
       d.taken_sha256 := e.body_sha256;
     END IF;
   END IF;
-  IF a.outcome IS NULL AND d.key IS NOT NULL THEN
+  IF a.outcome IS NULL AND d.key IS NULL THEN
+    a := oncehook.report_refused(d);
+  ELSIF a.outcome IS NULL THEN
     IF d.taken_sha256 <> d.body_sha256 THEN
-      raw := decode(current_setting('oncehook.body'), 'base64');
+      raw := oncehook.delivered_bytes(d.damaged);
       outcome := CASE WHEN NOT oncehook.same_but_volatile(d.event_id, (oncehook.read_body(raw, d.content_type)).payload) THEN 'mismatch' END;
     END IF;
     INSERT INTO oncehook.webhook_duplicates (event_id, source, source_ip, outcome, body_sha256, body)
@@ -1735,16 +2209,13 @@ BEGIN
       '{"ok":true,"duplicate":true,"message":"event already accepted","key":' || to_json(d.key) || ',"status":"'
         || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
       'application/json; charset=utf-8', NULL,
-      d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+      d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::oncehook.answer;
     IF d.ack = 'after-success' AND d.status IN ('received', 'processing', 'failed') THEN
       -- The work is not done, and the sender has no answer that says so: this sender's retry is the plan.
       a.code := 503;
       a.retry_after := 10;
       a.answer := '{"ok":false,"duplicate":true,"error":"still processing","key":' || to_json(d.key) || '}';
     END IF;
-  END IF;
-  IF a.outcome IS NULL THEN
-    a := oncehook.report_refused(d);
   END IF;
   IF d.answers <> '{}' THEN
     a := oncehook.answer_as(a, d.answers);
@@ -1859,9 +2330,10 @@ BEGIN
   a.source := d.source;
   a.reason := d.reason;
   IF d.refused = 'unkeyed' THEN
-    raw := decode(current_setting('oncehook.body'), 'base64');
+    raw := oncehook.delivered_bytes(d.damaged);
     INSERT INTO oncehook.webhook_dead_letters AS q (source, kind, reason, content_type, headers, query, body, body_sha256)
-      VALUES (d.source, 'reception', d.reason, d.content_type, d.headers, d.query, raw, sha256(raw))
+      VALUES (d.source, 'reception', d.reason, d.content_type, oncehook.delivered_object('oncehook.headers', d.source),
+        oncehook.delivered_object('oncehook.query', d.source), raw, sha256(raw))
       ON CONFLICT (source, body_sha256) WHERE q.event_id IS NULL
       -- What came again after somebody dealt with it needs somebody again.
       DO UPDATE SET deliveries = q.deliveries + 1, last_seen_at = now(), resolved_at = NULL, resolution = NULL;
@@ -1912,6 +2384,40 @@ BEGIN
   RETURN macs;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.rsa_holds(hash text, key bytea, message bytea, mac bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  size int := octet_length(key) - 4;
+  digest bytea := decode(CASE hash WHEN 'sha256' THEN '3031300d060960864801650304020105000420'
+      WHEN 'sha384' THEN '3041300d060960864801650304020205000430'
+      WHEN 'sha512' THEN '3051300d060960864801650304020305000440' END, 'hex') || oncehook.hash_of(hash, message);
+  exponent text;
+  modulus numeric;
+  base numeric;
+  x numeric;
+BEGIN
+  IF digest IS NULL OR size NOT BETWEEN 128 AND 512 OR octet_length(mac) <> size THEN
+    RETURN false;
+  END IF;
+  exponent := ltrim(('x' || encode(substr(key, 1, 4), 'hex'))::bit(32)::text, '0');
+  modulus := oncehook.number_of(substr(key, 5));
+  base := oncehook.number_of(mac);
+  IF length(exponent) NOT BETWEEN 2 AND 17 OR right(exponent, 1) <> '1' OR modulus % 2 = 0 OR base >= modulus THEN
+    RETURN false;
+  END IF;
+  x := base;
+  FOR i IN 2 .. length(exponent) LOOP
+    x := x * x % modulus;
+    IF substr(exponent, i, 1) = '1' THEN
+      x := x * base % modulus;
+    END IF;
+  END LOOP;
+  RETURN x = oncehook.number_of(decode('0001' || repeat('ff', size - 3 - octet_length(digest)) || '00', 'hex') || digest);
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.same_but_volatile(event_id bigint, payload jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1926,6 +2432,12 @@ BEGIN
     FROM oncehook.webhook_events e JOIN oncehook.webhook_sources s ON s.id = e.source WHERE e.id = event_id;
   RETURN CASE WHEN paths <> '[]' THEN coalesce(oncehook.without(stored, paths) = oncehook.without(payload, paths), false) ELSE false END;
 END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.sender(headers jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN "left"(COALESCE((headers ->> 'x-real-ip'::text), btrim(split_part((headers ->> 'x-forwarded-for'::text), ','::text, '-1'::integer))), 64);
 
 CREATE OR REPLACE FUNCTION oncehook.sha1(message bytea)
  RETURNS bytea
@@ -1949,7 +2461,7 @@ CREATE OR REPLACE FUNCTION oncehook.signed_as_usual(s oncehook.webhook_sources, 
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (CASE WHEN ((s).tolerance_seconds IS NULL) THEN (NOT ((s).signature ? 'timestamp'::text)) WHEN ((translate(stamp, '0123456789'::text, ''::text) = ''::text) AND ((length(stamp) >= 1) AND (length(stamp) <= 10))) THEN (((date_part('epoch'::text, at) - (stamp)::double precision) >= (0)::double precision) AND ((date_part('epoch'::text, at) - (stamp)::double precision) <= ((s).tolerance_seconds)::double precision)) ELSE NULL::boolean END AND (sha256(((s).outer_pads[1] || convert_to(split_part(split_part(header, (s).mac_lead, 2), (s).header_separator, 1), 'UTF8'::name))) = sha256(((s).outer_pads[1] || convert_to(encode(sha256(((s).outer_pads[1] || sha256(((((s).inner_pads[1] || convert_to(replace((s).signed_before, '{timestamp}'::text, stamp), 'UTF8'::name)) || body) || convert_to((s).signed_after, 'UTF8'::name))))), (s).mac_encoding), 'UTF8'::name)))) AND (strpos(header, ((s).header_separator || ' '::text)) = 0));
+RETURN (CASE WHEN ((s).tolerance_seconds IS NULL) THEN true WHEN (translate(stamp, '123456789'::text, '000000000'::text) = '0000000000'::text) THEN (width_bucket((date_part('epoch'::text, at) - (stamp)::double precision), (0)::double precision, ((s).tolerance_seconds)::double precision, 1) = 1) ELSE NULL::boolean END AND (sha256(((s).outer_pads[1] || convert_to(split_part(split_part(header, (s).mac_lead, 2), (s).header_separator, 1), 'UTF8'::name))) = sha256(((s).outer_pads[1] || convert_to(encode(sha256(((s).outer_pads[1] || sha256(((((s).inner_pads[1] || convert_to(replace((s).signed_before, '{timestamp}'::text, stamp), 'UTF8'::name)) || body) || convert_to((s).signed_after, 'UTF8'::name))))), (s).mac_encoding), 'UTF8'::name)))) AND (strpos(header, ((s).header_separator || ' '::text)) = 0));
 
 CREATE OR REPLACE FUNCTION oncehook.signed_message(signature jsonb, parts jsonb, q oncehook.request, secret bytea)
  RETURNS bytea
@@ -1975,11 +2487,13 @@ BEGIN
       message := message || CASE
         WHEN jsonb_typeof(part) = 'string' THEN convert_to(part #>> '{}', 'UTF8')
         WHEN origin = 'body' AND part ->> 'as' = 'sha256' THEN convert_to(encode(sha256(q.body), 'hex'), 'UTF8')
+        WHEN origin = 'body' AND part ->> 'as' = 'crc32' THEN convert_to(oncehook.crc32_of(q.body)::text, 'UTF8')
         WHEN origin = 'body' THEN q.body
         WHEN origin = 'timestamp' THEN convert_to(q.stamp, 'UTF8')
         WHEN origin = 'secret' AND part ->> 'as' = 'json' THEN convert_to(to_json(oncehook.body_text(secret))::text, 'UTF8')
         WHEN origin = 'secret' THEN secret
-        WHEN origin = 'fields' THEN convert_to(oncehook.fields_text(signature -> 'fields', q, secret), 'UTF8') END;
+        WHEN origin = 'fields' THEN convert_to(oncehook.fields_text(signature -> 'fields', q, secret), 'UTF8')
+        WHEN origin = 'form' THEN convert_to(oncehook.form_as_json(q.pairs), 'UTF8') END;
     END IF;
     EXIT WHEN message IS NULL;
   END LOOP;
@@ -2076,13 +2590,12 @@ DECLARE
   stamp text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  IF s.id IS NULL THEN
-    RETURN 'source unknown';
-  END IF;
   header := s.header_separator || (headers ->> s.signature_header);
   stamp := split_part(split_part(header, s.stamp_lead, 2), s.header_separator, 1);
   IF oncehook.signed_as_usual(s, header, stamp, body, at) THEN
     RETURN NULL;
+  ELSIF s.id IS NULL THEN
+    RETURN 'source unknown';
   END IF;
   RETURN oncehook.verify_fully(s, headers, query, body, at);
 END $function$;
@@ -2100,7 +2613,7 @@ DECLARE
   items jsonb;
   reason text;
 BEGIN
-  IF coalesce(s.signature ->> 'scheme', '') NOT IN ('token', 'basic', 'hmac', 'hash') THEN
+  IF coalesce(s.signature ->> 'scheme', '') NOT IN ('token', 'basic', 'hmac', 'hash', 'rsa', 'ecdsa', 'ed25519', 'jws', 'jwt') THEN
     RETURN CASE WHEN s.signature ->> 'scheme' = 'none' THEN NULL ELSE 'signature scheme unknown' END;
   ELSIF s.signature ? 'hash' AND oncehook.hash_of(s.signature ->> 'hash', '') IS NULL THEN
     RETURN CASE WHEN s.signature ->> 'hash' = 'sha1' THEN 'SHA-1 cannot be computed: the extension pgcrypto is missing'
@@ -2110,9 +2623,9 @@ BEGIN
   q.query := query;
   q.body := body;
   IF s.signature ?| '{body,item,each}' OR s.signature #> '{timestamp,body}' IS NOT NULL
-    OR jsonb_path_exists(s.signature, '$.signed[*][*] ? (@.from == "fields" || @.from == "body" && exists(@.path))') THEN
+    OR jsonb_path_exists(s.signature, '$.signed[*][*] ? (@.from == "fields" || @.from == "form" || @.from == "body" && exists(@.path))') THEN
     -- A form of millions of fields takes half a minute to read, and whoever sent it has proved nothing yet.
-    IF lower(headers ->> 'content-type') LIKE 'application/x-www-form-urlencoded%'
+    IF oncehook.is_form(headers ->> 'content-type')
       AND length(encode(body, 'escape')) - length(replace(encode(body, 'escape'), '&', '')) > 10000 THEN
       RETURN 'more fields in the body than can be checked';
     END IF;
@@ -2140,6 +2653,50 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.verify_jws(s oncehook.webhook_sources, q oncehook.request, at timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  given text := oncehook.text_at(q, s.signature);
+  prefix text := coalesce(s.signature ->> 'prefix', '');
+  rule jsonb := s.signature -> 'timestamp';
+  parts text[];
+  head jsonb;
+  claims jsonb;
+  age numeric;
+BEGIN
+  IF coalesce(given, '') = '' THEN
+    RETURN 'signature missing';
+  ELSIF cardinality(s.inner_pads) = 0 THEN
+    RETURN 'no secret stored';
+  END IF;
+  parts := CASE WHEN starts_with(given, prefix) THEN string_to_array(substr(given, length(prefix) + 1), '.') END;
+  head := oncehook.read_object(oncehook.body_text(oncehook.read_bytes(parts[1], 'base64url')));
+  IF cardinality(parts) IS DISTINCT FROM 3 OR head ->> 'alg' IS DISTINCT FROM s.signature ->> 'algorithm' OR head ?| '{crit,b64}'
+    OR (s.signature ->> 'scheme' = 'jws' AND parts[2] <> '') THEN
+    RETURN 'signature wrong';
+  END IF;
+  IF s.signature ->> 'scheme' = 'jws' THEN
+    parts[2] := oncehook.write_mac(q.body, 'base64url');
+  END IF;
+  IF NOT oncehook.any_key_holds(s, parts[3:3], 'base64url', convert_to(parts[1] || '.' || parts[2], 'UTF8')) THEN
+    RETURN 'signature wrong';
+  ELSIF s.signature ->> 'scheme' = 'jws' THEN
+    RETURN NULL;
+  END IF;
+  claims := oncehook.read_object(oncehook.body_text(oncehook.read_bytes(parts[2], 'base64url')));
+  IF claims -> (s.signature ->> 'body_sha256') IS DISTINCT FROM to_jsonb(encode(sha256(q.body), 'hex')) THEN
+    RETURN 'signature wrong';
+  ELSIF jsonb_typeof(claims -> (rule ->> 'claim')) IS DISTINCT FROM 'number' THEN
+    RETURN 'signature without a timestamp';
+  END IF;
+  age := date_part('epoch', at)::numeric - (claims ->> (rule ->> 'claim'))::numeric;
+  RETURN CASE WHEN s.tolerance_seconds IS NULL THEN 'no tolerance set for the signed time'
+    WHEN age > s.tolerance_seconds OR (rule ->> 'future' = 'refuse' AND -age > s.tolerance_seconds) THEN 'signature expired' END;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.verify_request(s oncehook.webhook_sources, q oncehook.request, at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
@@ -2157,6 +2714,8 @@ DECLARE
 BEGIN
   IF s.signature ->> 'scheme' IN ('token', 'basic') THEN
     RETURN oncehook.verify_token(s, q);
+  ELSIF s.signature ->> 'scheme' IN ('jws', 'jwt') THEN
+    RETURN oncehook.verify_jws(s, q, at);
   END IF;
   q.stamp := CASE WHEN rule ? 'pair' THEN (oncehook.pair_values(header, separator, rule ->> 'pair', equals))[1] ELSE oncehook.text_at(q, rule) END;
   IF coalesce(header, '') <> '' THEN
@@ -2173,7 +2732,9 @@ BEGIN
   given := CASE WHEN separator IS NOT NULL
       THEN ARRAY(SELECT v FROM unnest(given) g, unnest(oncehook.pair_values(g, separator, s.signature #>> '{pairs,name}', equals)) v)
     ELSE ARRAY(SELECT btrim(substr(g, length(prefix) + 1)) FROM unnest(given) g WHERE starts_with(g, prefix)) END;
-  IF NOT oncehook.any_mac(given, oncehook.right_macs(s, q), s.signature ->> 'encoding', uuid_send(gen_random_uuid())) THEN
+  IF NOT (CASE WHEN s.signature ? 'key_kind'
+      THEN oncehook.any_key_holds(s, given, s.signature ->> 'encoding', oncehook.first_message(s.signature, q, NULL))
+      ELSE oncehook.any_mac(given, oncehook.right_macs(s, q), s.signature ->> 'encoding', uuid_send(gen_random_uuid())) END) THEN
     RETURN CASE WHEN cardinality(s.inner_pads) = 0 THEN 'no secret stored' ELSE 'signature wrong' END;
   END IF;
   age := date_part('epoch', at) - q.stamp::float8
