@@ -281,9 +281,11 @@ BEGIN
         e.content := r.content;
       END IF;
       IF e.attempts > 1 THEN
-        -- The work goes on with what came now, so that is what the ledger must hold.
+        -- The work goes on with what came now, so that is what the ledger must hold. (The times of the takeover belong
+        -- here too: in the INSERT every delivery would pay for planning them.)
         UPDATE oncehook.webhook_events w
-          SET body = raw, body_sha256 = sha256(raw), payload = r.payload, content_type = d.content_type,
+          SET claimed_at = now(), next_attempt_at = w.locked_until,
+            body = raw, body_sha256 = sha256(raw), payload = r.payload, content_type = d.content_type,
             headers = oncehook.delivered_object('oncehook.headers', d.source), query = oncehook.delivered_object('oncehook.query', d.source),
             event_type = d.event_type, object_id = d.object_id
           WHERE w.id = e.id

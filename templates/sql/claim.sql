@@ -6,9 +6,8 @@ INSERT INTO oncehook.webhook_events AS e (
 SELECT d.*, $7, $8, $9 FROM oncehook.receive($1, $2, $3, $4, $5, $6) AS d WHERE d.key IS NOT NULL
 ON CONFLICT (idempotency_key) DO UPDATE
   -- taken over only after a failure or a lapsed lease, under a new token
-  SET status = 'processing', attempts = e.attempts + 1, claim_hash = excluded.claim_hash, claimed_at = now(),
-    locked_until = excluded.locked_until, next_attempt_at = excluded.locked_until,
-    workflow = $7, execution_id = $8, instance = $9
+  SET status = 'processing', attempts = e.attempts + 1, claim_hash = excluded.claim_hash,
+    locked_until = excluded.locked_until, workflow = $7, execution_id = $8, instance = $9
   WHERE e.locked_until < now();
 
 -- new / reclaimed: this run holds the event. duplicate, mismatch, unkeyed, rejected: it does not.
