@@ -1329,7 +1329,7 @@ BEGIN
   RETURN replace(translate(json_text, E'\x02', '\'), E'\x01', '\\');
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.name_event(s oncehook.webhook_sources, o oncehook.opened, plan jsonb, production boolean, body bytea, content_type text, OUT d oncehook.delivery, OUT payload jsonb)
+CREATE OR REPLACE FUNCTION oncehook.name_event(s oncehook.webhook_sources, o oncehook.opened, plan jsonb, production boolean, body bytea, content_type text, OUT d oncehook.delivery, OUT external_id text, OUT payload jsonb)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1344,8 +1344,6 @@ BEGIN
   d.source := s.id;
   d.body_sha256 := sha256(body);
   d.content_type := content_type;
-  d.headers := o.kept_headers;
-  d.query := o.kept_query;
   d.damaged := damage IS NOT NULL;
   d.sender := o.sender;
   d.ack := s.ack;
@@ -1358,7 +1356,7 @@ BEGIN
     d.reason := 'no stable id where the recipe looks';
     RETURN;
   END IF;
-  d.external_id := CASE WHEN s.key_format = 'plain' THEN left(value, 512) END;
+  external_id := CASE WHEN s.key_format = 'plain' THEN left(value, 512) END;
   d.key := oncehook.idempotency_key(s.id, value, s.key_format, production);
   SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
     FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key AND e.locked_until >= now();
@@ -1479,7 +1477,7 @@ BEGIN
   o.content := r.content;
   o.payload := r.payload;
   o.damage := coalesce(r.damage, o.damage);
-  o.sender := left(coalesce(o.headers ->> 'x-real-ip', btrim(split_part(o.headers ->> 'x-forwarded-for', ',', -1))), 64);
+  o.sender := oncehook.sender(o.headers);
   o.kept_headers := oncehook.redact(o.headers, s.credential_names);
   o.kept_query := oncehook.redact(o.query, s.credential_names);
   RETURN o;
@@ -1739,10 +1737,12 @@ DECLARE
   stamp text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  IF s.active IS NOT TRUE OR body IS NULL THEN
+  IF s.active IS NOT TRUE OR body IS NULL OR s.rules ?| '{items,fetch}' THEN
     -- Without its bytes a delivery can neither be checked nor kept, so it must not be acknowledged.
-    RETURN oncehook.refused(s, source, CASE WHEN s.id IS NULL THEN 'unavailable' ELSE 'rejected' END,
+    -- A workflow from before its source had batches would take the first event of a request for all of it.
+    RETURN oncehook.refused(s, source, CASE WHEN s.id IS NULL OR s.active AND s.rules ?| '{items,fetch}' THEN 'unavailable' ELSE 'rejected' END,
       CASE WHEN s.id IS NULL THEN 'source not in the ledger: run `oncehook migrate`'
+        WHEN s.active AND s.rules ?| '{items,fetch}' THEN 'the workflow is for requests of one event, and the source is not: generate and import it anew'
         WHEN s.active THEN 'no body that n8n could hand on byte for byte (multipart?)'
         ELSE 'source switched off' END);
   END IF;
@@ -1878,8 +1878,6 @@ BEGIN
   d.source := source;
   d.event_type := 'delivery';
   d.content_type := o.headers ->> 'content-type';
-  d.headers := o.kept_headers;
-  d.query := o.kept_query;
   d.body_sha256 := sha256(o.raw);
   d.damaged := true; -- read by the function that expects everything
   d.sender := o.sender;
@@ -1893,11 +1891,12 @@ BEGIN
     d.token := gen_random_uuid();
   END IF;
   PERFORM set_config('oncehook.delivery', d::text, true), set_config('oncehook.body', body, true),
+    set_config('oncehook.headers', headers, true), set_config('oncehook.query', query, true),
     set_config('oncehook.fetch', coalesce(fetched_by::text, ''), true);
   IF d.token IS NULL THEN
     RETURN NULL;
   END IF;
-  RETURN ROW(d.key, source, d.event_type, NULL, NULL, d.content_type, d.headers, d.query, o.raw, d.body_sha256, o.payload,
+  RETURN ROW(d.key, source, d.event_type, NULL, NULL, d.content_type, o.kept_headers, o.kept_query, o.raw, d.body_sha256, o.payload,
     sha256(convert_to(d.token, 'UTF8')), now() + s.lease, now() + s.lease)::oncehook.claim;
 END $function$;
 
@@ -1939,11 +1938,12 @@ BEGIN
   d := named.d;
   d.damaged := true;
   PERFORM set_config('oncehook.delivery', d::text, true), set_config('oncehook.body', body, true),
+    set_config('oncehook.headers', e.headers::text, true), set_config('oncehook.query', e.query::text, true),
     set_config('oncehook.fetched', jsonb_build_object('key', delivery_key, 'claim', delivery_claim)::text, true);
   IF d.token IS NULL THEN
     RETURN NULL;
   END IF;
-  RETURN ROW(d.key, source, d.event_type, d.external_id, d.object_id, d.content_type, d.headers, d.query, o.raw, d.body_sha256,
+  RETURN ROW(d.key, source, d.event_type, named.external_id, d.object_id, d.content_type, e.headers, e.query, o.raw, d.body_sha256,
     named.payload, sha256(convert_to(d.token, 'UTF8')), now() + s.lease, now() + s.lease)::oncehook.claim;
 END $function$;
 
@@ -1979,7 +1979,7 @@ BEGIN
     RETURN;
   END IF;
   -- What is acknowledged must be on disk, whatever this database's default is.
-  PERFORM oncehook.durably();
+  PERFORM oncehook.durably(), set_config('oncehook.headers', headers, true), set_config('oncehook.query', query, true);
   bodies := oncehook.item_bodies(o.content::json, s.rules -> 'items');
   IF bodies IS NULL OR bodies = '{}' THEN
     d.refused := 'unkeyed';
@@ -1987,8 +1987,7 @@ BEGIN
       ELSE 'no events where the source has them' END;
     d.source := source;
     d.content_type := o.headers ->> 'content-type';
-    d.headers := o.kept_headers;
-    d.query := o.kept_query;
+    d.damaged := true;
     d.answers := s.answers;
     PERFORM set_config('oncehook.delivery', d::text, true), set_config('oncehook.body', body, true);
     RETURN;
@@ -2002,18 +2001,15 @@ BEGIN
       d.refused := 'taken';
     ELSIF d.token IS NOT NULL THEN
       keys := keys || d.key;
-      claims := claims || ROW(d.key, source, d.event_type, d.external_id, d.object_id, d.content_type, d.headers, d.query,
+      claims := claims || ROW(d.key, source, d.event_type, named.external_id, d.object_id, d.content_type, o.kept_headers, o.kept_query,
         convert_to(bodies[n], 'UTF8'), d.body_sha256, named.payload, n, sha256(convert_to(d.token, 'UTF8')),
         now() + s.lease, now() + s.lease)::oncehook.item_claim;
     END IF;
-    -- The same for all of them, so it is handed on once.
-    d.headers := NULL;
-    d.query := NULL;
+    -- The provider's words are for the request as a whole.
     d.answers := '{}';
     handed := handed || jsonb_build_object('delivery', to_jsonb(d), 'body', bodies[n]);
   END LOOP;
-  PERFORM set_config('oncehook.items', jsonb_build_object('source', source, 'headers', o.kept_headers, 'query', o.kept_query,
-    'ack', s.ack, 'answers', s.answers, 'items', to_jsonb(handed))::text, true);
+  PERFORM set_config('oncehook.items', jsonb_build_object('answers', s.answers, 'items', to_jsonb(handed))::text, true);
   RETURN QUERY SELECT * FROM unnest(claims) c ORDER BY c.key COLLATE "C";
 END $function$;
 
@@ -2285,8 +2281,6 @@ BEGIN
           CASE WHEN i.item #>> '{delivery,refused}' = 'unkeyed' THEN i.item #>> '{delivery,body_sha256}' END, i.n
     LOOP
       d := jsonb_populate_record(NULL::oncehook.delivery, item.delivery);
-      d.headers := batch -> 'headers';
-      d.query := batch -> 'query';
       IF d.refused = 'taken' AND d.event_id IS NULL THEN
         -- The second of its key in this request. It needs no waiting for: this very run works on the first.
         d.ack := 'after-claim';
@@ -2294,7 +2288,7 @@ BEGIN
           FROM oncehook.webhook_events w WHERE w.idempotency_key = d.key;
       END IF;
       PERFORM set_config('oncehook.delivery', d::text, true),
-        set_config('oncehook.body', encode(convert_to(item.body, 'UTF8'), 'base64'), true);
+        set_config('oncehook.body', CASE WHEN d.damaged THEN encode(convert_to(item.body, 'UTF8'), 'base64') ELSE item.body END, true);
       a := oncehook.report();
       rows[item.n] := a;
       counts := jsonb_set(counts, ARRAY[a.outcome], to_jsonb(coalesce((counts ->> a.outcome)::int, 0) + 1));

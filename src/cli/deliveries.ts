@@ -31,6 +31,8 @@ export interface SignedRequest {
   body: Uint8Array;
   headers: Record<string, string>;
   query: Record<string, string>;
+  /** The object that would be fetched for it, where one is. */
+  fetched?: Uint8Array;
 }
 
 /**
@@ -45,11 +47,12 @@ export function signedRequest(plan: DeliveryPlan): SignedRequest {
   const body = plan.body ?? sample.body;
   const headers = { ...sample.headers, ...plan.headers };
   const query = { ...sample.query };
+  const fetched = sample.fetched && { fetched: sample.fetched };
   for (const name of covered(source, 'header')) headers[name] ??= nonce;
   for (const name of covered(source, 'query')) query[name] ??= nonce;
   if (source.signature.scheme === 'none') {
     if (tamper) throw nothingToTamper(`The source "${source.name}" has no signature that could notice it.`);
-    return { body, headers, query };
+    return { body, headers, query, ...fetched };
   }
   const secret = tamper === 'signature' ? randomSecret(source.signature) : (plan.secret ?? '');
   const timestamp = plan.now / 1000 - (tamper === 'time' ? age(source) : 0);
@@ -58,6 +61,7 @@ export function signedRequest(plan: DeliveryPlan): SignedRequest {
     body: tamper === 'body' ? changed(signed.body, source) : signed.body,
     headers: { ...headers, ...signed.headers },
     query: { ...query, ...signed.query },
+    ...fetched,
   };
 }
 

@@ -58,6 +58,8 @@ export interface ResolvedSource extends SourceRow {
   addresses: string[] | null;
   /** Names of environment variables. */
   secrets: string[];
+  /** The source's own values for {setting.name}. */
+  settings: Record<string, string>;
   providerFile: Provider;
 }
 
@@ -192,6 +194,7 @@ function resolveSource(
     path: source.path,
     addresses: resolveAddresses(source, provider, signature, report),
     secrets: source.secrets,
+    settings: source.settings,
     providerFile: provider,
   };
 }

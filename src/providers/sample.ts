@@ -8,6 +8,8 @@ import { isForm } from './signing/document.ts';
 /** What a sample is made from. For a source with recipes of its own: `{ ...provider, key, type }`. */
 export type SampleSource = Pick<Provider, 'samples' | 'content_type' | 'key'> & {
   type?: string | null | undefined;
+  items?: Provider['items'];
+  fetch?: Provider['fetch'];
 };
 
 /** A request without its signature. */
@@ -18,21 +20,34 @@ export interface FreshSample {
   /** Names in lower case; with the content type. */
   headers: Record<string, string>;
   query: Record<string, string>;
+  /** The object that is fetched for it, where one is. */
+  fetched?: Uint8Array;
 }
 
 /**
  * A provider's sample as a new event: the place that the key's recipe reads gets a value that holds the nonce. One
- * nonce gives one event, byte for byte. Without `type` the first sample is taken.
+ * nonce gives one event, byte for byte. Of several events in one request each becomes a new one; where an object is
+ * fetched, it is the object that changes. Without `type` the first sample is taken.
  * @throws UserError where the provider has no sample of that type.
  */
 export function freshSample(source: SampleSource, type: string | undefined, nonce: string): FreshSample {
   const [chosen, sample] = pick(source.samples, type);
-  const draft = draftOf(sample);
+  const asked = draftOf(sample);
+  // What names the event.
+  const draft = source.fetch ? draftOf({ ...sample, body: sample.fetched ?? {} }) : asked;
   const key = alternativeFor(draft, source.key);
-  for (const part of freshParts(draft, key, source.type)) freshen(draft, part, nonce);
+  const change = (part: RecipePart): void => {
+    for (const [index, one] of (source.items ? ofEach(draft.body, part) : [part]).entries())
+      freshen(draft, one, index === 0 ? nonce : `${nonce}-${index}`);
+  };
+  for (const part of freshParts(draft, key, source.type)) change(part);
   // A recipe of the source's own may read what the sample lacks; all of its parts must be there to give a key.
-  for (const part of key) if (!present(draft, part)) freshen(draft, part, nonce);
-  return { type: chosen, ...request(draft, sample, source.content_type) };
+  for (const part of key) if (!present(draft, part)) change(part);
+  return {
+    type: chosen,
+    ...request(source.fetch ? { ...draft, body: asked.body } : draft, sample, source.content_type),
+    ...(source.fetch ? { fetched: encode(draft.body, 'application/json') } : {}),
+  };
 }
 
 /** A sample as it stands in the file, such as a handshake's; `contentType` is the provider's. */
@@ -40,7 +55,7 @@ export function plainSample(sample: Sample, contentType: string): Omit<FreshSamp
   return request(draftOf(sample), sample, contentType);
 }
 
-function draftOf({ body, headers, query }: Sample): Draft {
+function draftOf({ body, headers, query }: Pick<Sample, 'body' | 'headers' | 'query'>): Draft {
   return { body: structuredClone(body), headers: { ...headers }, query: { ...query } };
 }
 
@@ -51,6 +66,19 @@ function request(
 ): Omit<FreshSample, 'type'> {
   const type = content_type ?? contentType;
   return { body: encode(body, type), headers: { 'content-type': type, ...headers }, query };
+}
+
+/** A recipe says 0 where a list holds one event; here it holds all of them. */
+function ofEach(body: unknown, part: RecipePart): RecipePart[] {
+  if (part.kind !== 'body') return [part];
+  let found: { at: unknown; path: string[] }[] = [{ at: body, path: [] }];
+  for (const step of part.path)
+    found = found.flatMap(({ at, path }) =>
+      Array.isArray(at) && step === '0' && at.length > 0
+        ? at.map((element, index) => ({ at: element, path: [...path, `${index}`] }))
+        : [{ at: own(Object(at) as Record<string, unknown>, step), path: [...path, step] }],
+    );
+  return found.map(({ path }) => ({ kind: 'body', path }));
 }
 
 function pick(samples: Provider['samples'], type: string | undefined): [string, Sample] {

@@ -102,6 +102,13 @@ export const providerSchema = z
     ...guideSchema,
     notes: z.array(z.string().min(1)).default([]).describe('What a user should know, in plain words.'),
   })
+  .refine(
+    ({ fetch, settings }) =>
+      [...(fetch?.url.matchAll(/\{setting\.([^{}]+)\}/g) ?? [])].every(([, name]) =>
+        Object.hasOwn(settings, name ?? ''),
+      ),
+    { path: ['fetch', 'url'], error: 'no {setting.name} but those of `settings`' },
+  )
   .refine(({ items, fetch }) => items === undefined || fetch === undefined, {
     path: ['fetch'],
     error: 'nothing beside `items`: what is fetched is one event',

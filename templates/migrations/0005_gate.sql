@@ -85,10 +85,12 @@ DECLARE
   stamp text;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  IF s.active IS NOT TRUE OR body IS NULL THEN
+  IF s.active IS NOT TRUE OR body IS NULL OR s.rules ?| '{items,fetch}' THEN
     -- Without its bytes a delivery can neither be checked nor kept, so it must not be acknowledged.
-    RETURN oncehook.refused(s, source, CASE WHEN s.id IS NULL THEN 'unavailable' ELSE 'rejected' END,
+    -- A workflow from before its source had batches would take the first event of a request for all of it.
+    RETURN oncehook.refused(s, source, CASE WHEN s.id IS NULL OR s.active AND s.rules ?| '{items,fetch}' THEN 'unavailable' ELSE 'rejected' END,
       CASE WHEN s.id IS NULL THEN 'source not in the ledger: run `oncehook migrate`'
+        WHEN s.active AND s.rules ?| '{items,fetch}' THEN 'the workflow is for requests of one event, and the source is not: generate and import it anew'
         WHEN s.active THEN 'no body that n8n could hand on byte for byte (multipart?)'
         ELSE 'source switched off' END);
   END IF;

@@ -52,7 +52,7 @@ BEGIN
   o.content := r.content;
   o.payload := r.payload;
   o.damage := coalesce(r.damage, o.damage);
-  o.sender := left(coalesce(o.headers ->> 'x-real-ip', btrim(split_part(o.headers ->> 'x-forwarded-for', ',', -1))), 64);
+  o.sender := oncehook.sender(o.headers);
   o.kept_headers := oncehook.redact(o.headers, s.credential_names);
   o.kept_query := oncehook.redact(o.query, s.credential_names);
   RETURN o;
@@ -62,7 +62,7 @@ END $f$;
 -- whether it is taken. `d` is what `report` needs, with a token where the event is to be claimed.
 CREATE FUNCTION oncehook.name_event(
   s oncehook.webhook_sources, o oncehook.opened, plan jsonb, production boolean, body bytea, content_type text,
-  OUT d oncehook.delivery, OUT payload jsonb)
+  OUT d oncehook.delivery, OUT external_id text, OUT payload jsonb)
 LANGUAGE plpgsql VOLATILE AS $f$
 #variable_conflict use_variable
 DECLARE
@@ -75,8 +75,6 @@ BEGIN
   d.source := s.id;
   d.body_sha256 := sha256(body);
   d.content_type := content_type;
-  d.headers := o.kept_headers;
-  d.query := o.kept_query;
   d.damaged := damage IS NOT NULL;
   d.sender := o.sender;
   d.ack := s.ack;
@@ -89,7 +87,7 @@ BEGIN
     d.reason := 'no stable id where the recipe looks';
     RETURN;
   END IF;
-  d.external_id := CASE WHEN s.key_format = 'plain' THEN left(value, 512) END;
+  external_id := CASE WHEN s.key_format = 'plain' THEN left(value, 512) END;
   d.key := oncehook.idempotency_key(s.id, value, s.key_format, production);
   SELECT e.id, e.status, e.body_sha256 INTO d.event_id, d.status, d.taken_sha256
     FROM oncehook.webhook_events e WHERE e.idempotency_key = d.key AND e.locked_until >= now();
@@ -208,7 +206,7 @@ BEGIN
     RETURN;
   END IF;
   -- What is acknowledged must be on disk, whatever this database's default is.
-  PERFORM oncehook.durably();
+  PERFORM oncehook.durably(), set_config('oncehook.headers', headers, true), set_config('oncehook.query', query, true);
   bodies := oncehook.item_bodies(o.content::json, s.rules -> 'items');
   IF bodies IS NULL OR bodies = '{}' THEN
     d.refused := 'unkeyed';
@@ -216,8 +214,7 @@ BEGIN
       ELSE 'no events where the source has them' END;
     d.source := source;
     d.content_type := o.headers ->> 'content-type';
-    d.headers := o.kept_headers;
-    d.query := o.kept_query;
+    d.damaged := true;
     d.answers := s.answers;
     PERFORM set_config('oncehook.delivery', d::text, true), set_config('oncehook.body', body, true);
     RETURN;
@@ -231,18 +228,15 @@ BEGIN
       d.refused := 'taken';
     ELSIF d.token IS NOT NULL THEN
       keys := keys || d.key;
-      claims := claims || ROW(d.key, source, d.event_type, d.external_id, d.object_id, d.content_type, d.headers, d.query,
+      claims := claims || ROW(d.key, source, d.event_type, named.external_id, d.object_id, d.content_type, o.kept_headers, o.kept_query,
         convert_to(bodies[n], 'UTF8'), d.body_sha256, named.payload, n, sha256(convert_to(d.token, 'UTF8')),
         now() + s.lease, now() + s.lease)::oncehook.item_claim;
     END IF;
-    -- The same for all of them, so it is handed on once.
-    d.headers := NULL;
-    d.query := NULL;
+    -- The provider's words are for the request as a whole.
     d.answers := '{}';
     handed := handed || jsonb_build_object('delivery', to_jsonb(d), 'body', bodies[n]);
   END LOOP;
-  PERFORM set_config('oncehook.items', jsonb_build_object('source', source, 'headers', o.kept_headers, 'query', o.kept_query,
-    'ack', s.ack, 'answers', s.answers, 'items', to_jsonb(handed))::text, true);
+  PERFORM set_config('oncehook.items', jsonb_build_object('answers', s.answers, 'items', to_jsonb(handed))::text, true);
   RETURN QUERY SELECT * FROM unnest(claims) c ORDER BY c.key COLLATE "C";
 END $f$;
 
@@ -283,8 +277,6 @@ BEGIN
           CASE WHEN i.item #>> '{delivery,refused}' = 'unkeyed' THEN i.item #>> '{delivery,body_sha256}' END, i.n
     LOOP
       d := jsonb_populate_record(NULL::oncehook.delivery, item.delivery);
-      d.headers := batch -> 'headers';
-      d.query := batch -> 'query';
       IF d.refused = 'taken' AND d.event_id IS NULL THEN
         -- The second of its key in this request. It needs no waiting for: this very run works on the first.
         d.ack := 'after-claim';
@@ -292,7 +284,7 @@ BEGIN
           FROM oncehook.webhook_events w WHERE w.idempotency_key = d.key;
       END IF;
       PERFORM set_config('oncehook.delivery', d::text, true),
-        set_config('oncehook.body', encode(convert_to(item.body, 'UTF8'), 'base64'), true);
+        set_config('oncehook.body', CASE WHEN d.damaged THEN encode(convert_to(item.body, 'UTF8'), 'base64') ELSE item.body END, true);
       a := oncehook.report();
       rows[item.n] := a;
       counts := jsonb_set(counts, ARRAY[a.outcome], to_jsonb(coalesce((counts ->> a.outcome)::int, 0) + 1));

@@ -58,8 +58,6 @@ BEGIN
   d.source := source;
   d.event_type := 'delivery';
   d.content_type := o.headers ->> 'content-type';
-  d.headers := o.kept_headers;
-  d.query := o.kept_query;
   d.body_sha256 := sha256(o.raw);
   d.damaged := true; -- read by the function that expects everything
   d.sender := o.sender;
@@ -73,11 +71,12 @@ BEGIN
     d.token := gen_random_uuid();
   END IF;
   PERFORM set_config('oncehook.delivery', d::text, true), set_config('oncehook.body', body, true),
+    set_config('oncehook.headers', headers, true), set_config('oncehook.query', query, true),
     set_config('oncehook.fetch', coalesce(fetched_by::text, ''), true);
   IF d.token IS NULL THEN
     RETURN NULL;
   END IF;
-  RETURN ROW(d.key, source, d.event_type, NULL, NULL, d.content_type, d.headers, d.query, o.raw, d.body_sha256, o.payload,
+  RETURN ROW(d.key, source, d.event_type, NULL, NULL, d.content_type, o.kept_headers, o.kept_query, o.raw, d.body_sha256, o.payload,
     sha256(convert_to(d.token, 'UTF8')), now() + s.lease, now() + s.lease)::oncehook.claim;
 END $f$;
 
@@ -163,11 +162,12 @@ BEGIN
   d := named.d;
   d.damaged := true;
   PERFORM set_config('oncehook.delivery', d::text, true), set_config('oncehook.body', body, true),
+    set_config('oncehook.headers', e.headers::text, true), set_config('oncehook.query', e.query::text, true),
     set_config('oncehook.fetched', jsonb_build_object('key', delivery_key, 'claim', delivery_claim)::text, true);
   IF d.token IS NULL THEN
     RETURN NULL;
   END IF;
-  RETURN ROW(d.key, source, d.event_type, d.external_id, d.object_id, d.content_type, d.headers, d.query, o.raw, d.body_sha256,
+  RETURN ROW(d.key, source, d.event_type, named.external_id, d.object_id, d.content_type, e.headers, e.query, o.raw, d.body_sha256,
     named.payload, sha256(convert_to(d.token, 'UTF8')), now() + s.lease, now() + s.lease)::oncehook.claim;
 END $f$;
 

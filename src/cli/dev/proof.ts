@@ -8,6 +8,7 @@ import { claim, markFailed, markSuccess, type Run } from '../../ledger/deliver.t
 import { rollOut } from '../../ledger/rollout.ts';
 import { addSecret } from '../../ledger/secrets.ts';
 import { signsUrl } from '../../providers/compile.ts';
+import { shapeOf } from '../../providers/compile-batches.ts';
 import { type CompiledSignature, type SignedPart, signsParts } from '../../providers/compiled.ts';
 import { randomSecret, storedKey } from '../../providers/keys.ts';
 import { catalogue } from '../../providers/load.ts';
@@ -92,7 +93,9 @@ async function walk(
     await turn(undefined, { signal });
     execution += 1;
     const request = signedRequest({ source, secret, now: Date.now(), ...plan });
-    const row = await claim(client, { sourceId: source.id, mode: 'production', ...request }, run());
+    const delivery = { sourceId: source.id, mode: 'production', shape: 'event', ...request } as const;
+    const [row] = await claim(client, delivery, run());
+    if (!row) throw new Bug('A claim gave no row.');
     const code = source.answers[outcome]?.status ?? (outcome === 'rejected' ? 401 : 200);
     const ok = row.outcome === outcome && row.code === code;
     const reason = row.reason === null ? '' : ` (${row.reason})`;
@@ -130,9 +133,9 @@ function nonce(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** The first source that signs its bodies, or one that stands for it; with room for a second try in good time. */
+/** The first source that signs its bodies and whose requests are events, or one that stands for it; with room for a second try in good time. */
 function chooseSource(sources: readonly ResolvedSource[]): ResolvedSource {
-  const signs = (source: ResolvedSource) => signsWhole(source.signature);
+  const signs = ({ rules, signature }: ResolvedSource) => shapeOf(rules) === 'event' && signsWhole(signature);
   const source = sources.find(signs) ?? standIn();
   if (!source) throw new Bug('No provider of the catalogue signs its bodies and the time.');
   return {

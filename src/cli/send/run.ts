@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { UserError } from '../../errors.ts';
 import type { ResolvedSource } from '../../generate/resolve.ts';
+import { shapeOf } from '../../providers/compile-batches.ts';
 import { type Context, findSource, loadContext } from '../context.ts';
 import { findDatabase } from '../database.ts';
 import { type DeliveryPlan, type SignedRequest, signedRequest } from '../deliveries.ts';
@@ -102,7 +103,12 @@ async function openWay(
     };
   }
   const database = await findDatabase(context, options, env);
-  const gate = await openGate(database, source.id, test ? 'test' : 'production', options.concurrency);
+  const gate = await openGate(
+    database,
+    { sourceId: source.id, shape: shapeOf(source.rules) },
+    test ? 'test' : 'production',
+    options.concurrency,
+  );
   return { ...gate, target: database.name };
 }
 

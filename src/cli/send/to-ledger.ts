@@ -1,5 +1,5 @@
 import { openPool } from '../../ledger/connect.ts';
-import { claim, markSuccess } from '../../ledger/deliver.ts';
+import { answerOf, claim, type Delivery, markSuccess } from '../../ledger/deliver.ts';
 import { N8N_ROLE } from '../../ledger/n8n-role.ts';
 import type { Target } from '../database.ts';
 import type { SignedRequest } from '../deliveries.ts';
@@ -30,7 +30,7 @@ export interface LedgerGate {
  */
 export async function openGate(
   target: Target,
-  sourceId: string,
+  source: Pick<Delivery, 'sourceId' | 'shape'>,
   mode: 'production' | 'test',
   concurrency: number,
 ): Promise<LedgerGate> {
@@ -49,10 +49,16 @@ export async function openGate(
     role: target.n8nUrl === undefined ? undefined : N8N_ROLE,
     deliver: (request) =>
       withClient(async (client) => {
-        const row = await claim(client, { sourceId, mode, ...request }, run);
-        if (row.key !== null && row.claim !== null) held.push({ key: row.key, token: row.claim });
-        const reason = row.reason === null ? null : withInvocation(row.reason);
-        return { status: row.code, outcome: row.outcome, answer: row.answer ?? '', reason };
+        const rows = await claim(client, { ...source, mode, ...request }, run);
+        for (const { key, claim: token } of rows)
+          if (key !== null && token !== null) held.push({ key, token });
+        const { code, outcome, answer, reason } = answerOf(rows);
+        return {
+          status: code,
+          outcome,
+          answer: answer ?? '',
+          reason: reason === null ? null : withInvocation(reason),
+        };
       }),
     finish: () =>
       withClient(async (client) => {

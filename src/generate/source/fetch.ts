@@ -115,7 +115,7 @@ export function fetchCredential({ id, providerFile }: WorkflowSource): {
 /** The host and all else that is literal stand in the node: what the ledger hands over are single checked values. */
 function objectUrl({ id, providerFile, settings }: WorkflowSource): string {
   if (!providerFile.fetch) throw new Bug(`The source ${id} has nothing to fetch.`);
-  const { parts } = fetchParts(providerFile.fetch.url, settings ?? {});
+  const { parts } = fetchParts(providerFile.fetch.url, settings);
   return `=${parts
     .map((part) =>
       typeof part === 'string' ? part : `{{ encodeURIComponent($json.fetch_by[${part.value}]) }}`,

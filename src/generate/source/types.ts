@@ -22,6 +22,6 @@ export interface WorkflowSource {
   /** What few senders need: they decide which kind of workflow it is. */
   rules: SourceRules | null;
   /** The source's own values for {setting.name}. */
-  settings?: Readonly<Record<string, string>>;
+  settings: Readonly<Record<string, string>>;
   providerFile: Pick<Provider, 'name' | 'docs' | 'notes' | 'retry' | 'fetch'>;
 }

@@ -100,6 +100,8 @@ function environment(options: N8nOptions, port: number, brokerPort: number): Rec
     DB_POSTGRESDB_DATABASE: decodeURIComponent(database.pathname.slice(1)),
     DB_POSTGRESDB_USER: decodeURIComponent(database.username),
     DB_POSTGRESDB_PASSWORD: decodeURIComponent(database.password),
+    // On a busy machine its first connections take longer than the 20 s that it allows by itself.
+    DB_POSTGRESDB_CONNECTION_TIMEOUT: '120000',
     // Without TLS the session cookie would not be sent.
     N8N_SECURE_COOKIE: 'false',
     // Nothing goes out: telemetry, version checks, templates, banners, licence, registries.
