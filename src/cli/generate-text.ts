@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Generated, GeneratedFile } from '../generate/generate.ts';
 import type { LeftOver } from '../generate/left-over.ts';
+import type { Conflict } from '../generate/merge/types.ts';
 import { invocation } from './invocation.ts';
 import { count, type Output, printable } from './output.ts';
 
@@ -35,20 +36,43 @@ export function generateText(
   { check, configFile }: { check: boolean; configFile: string },
   out: Output,
 ): string {
-  const { files, leftOver } = generated;
+  const { files, leftOver, written, skipped } = generated;
   return [
-    ...files.map((file) => fileLine(file, check, out)),
-    ...leftOver.map((file) => out.paint('yellow', leftOverLine(file, check))),
+    ...files.flatMap((file) => fileLines(file, !written, out)),
+    ...skipped.map((name) => `skipped "${printable(name, 80)}": it is the workflow of no source.`),
+    ...leftOver.map((file) => out.paint('yellow', leftOverLine(file, !written))),
     ...summary(generated, check, configFile),
   ].join('\n');
 }
 
-function fileLine({ path, state, edits }: GeneratedFile, check: boolean, out: Output): string {
-  const words = check
+function fileLines(file: GeneratedFile, unwritten: boolean, out: Output): string[] {
+  const { path, state, edits, merged, conflicts } = file;
+  const words = unwritten
     ? { new: 'missing', changed: 'out of date', same: 'up to date' }
     : { new: 'written', changed: 'updated', same: 'unchanged' };
-  const edited = edits.length > 0 ? ` (edited: ${edits.join(', ')})` : '';
-  return `${out.paint(state === 'same' ? 'dim' : check ? 'yellow' : 'green', words[state])} ${path}${edited}`;
+  const told = [
+    ['yours', edits],
+    ['back', merged?.restored ?? []],
+    ['taken as generated', merged?.taken ?? []],
+    ['gone', merged?.dropped ?? []],
+  ] as const;
+  const parts = told.flatMap(([word, names]) =>
+    names.length > 0 ? [`${word}: ${names.map((name) => printable(name, 80)).join(', ')}`] : [],
+  );
+  const colour = state === 'same' ? 'dim' : unwritten ? 'yellow' : 'green';
+  return [
+    `${out.paint(colour, words[state])} ${path}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`,
+    ...conflicts.map((conflict) => out.paint('red', conflictText(conflict))),
+  ];
+}
+
+function conflictText({ node, parameter, yours, generated, reason }: Conflict): string {
+  const place = node === '' ? parameter : `"${printable(node, 80)}", ${parameter}`;
+  return [
+    `  conflict in ${printable(place, 200)}: ${reason}`,
+    `    yours:     ${printable(yours)}`,
+    `    generated: ${printable(generated)}`,
+  ].join('\n');
 }
 
 /** What became of a left-over file, and what is to be done about its workflow. */
@@ -69,6 +93,12 @@ export function leftOverLine({ path, workflow, edits, copy }: LeftOver, check: b
 
 function summary(generated: Generated, check: boolean, configFile: string): string[] {
   const { files, leftOver, upToDate } = generated;
+  const conflicts = files.reduce((sum, file) => sum + file.conflicts.length, 0);
+  if (conflicts > 0 && !generated.written) {
+    return [
+      `${count(conflicts, 'conflict')}: nothing ${check ? 'can be' : 'was'} written. Make yours as generated (or put it into ${configFile}), or take what is generated for these nodes with --force; everything else of yours stays either way.`,
+    ];
+  }
   if (upToDate) return ['Everything is up to date.'];
   const written = files.filter(({ state }) => state !== 'same');
   const removed = leftOver.filter(({ edits }) => edits.length === 0).length;
@@ -88,7 +118,7 @@ function summary(generated: Generated, check: boolean, configFile: string): stri
     ...(commands.length > 0 ? ['Into n8n, then publish:', ...commands.map((command) => `  ${command}`)] : []),
     ...(written.some(({ source, state }) => source !== undefined && state === 'changed')
       ? [
-          "An import unpublishes the workflow and replaces its nodes by the file's: your own nodes are not merged. Duplicate the workflow in n8n (or export it) first, import, copy your nodes back in, publish again.",
+          `An import unpublishes the workflow and replaces its nodes by the file's. What you changed in n8n since, export first (n8n export:workflow --id=<id> --output=export.json), then run: ${invocation()} generate --merge export.json`,
         ]
       : []),
   ];

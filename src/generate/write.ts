@@ -62,6 +62,11 @@ export async function planWrite(
   return planned;
 }
 
+/** The same plan with another text for one file, made from what is there now. */
+export function withContent(planned: PlannedFile, content: string): PlannedFile {
+  return { ...planned, content, state: compare(planned.before, { path: planned.path, content }) };
+}
+
 /**
  * Writes every file of the plan that differs: first all of them beside their targets, on the disk, then one
  * rename after the other, then the removals. When anything fails, or `signal` says stop before the renames, every file is as it

@@ -27,11 +27,14 @@ const NODE_KEYS: (keyof WorkflowNode)[] = [
   'notes',
 ];
 
-/** The text of a workflow file: keys in one order whatever made the workflow, two spaces, a newline at the end. */
+/**
+ * The text of a workflow file: known keys in one order whatever made the workflow, others behind them by the alphabet,
+ * two spaces, a newline at the end.
+ */
 export function serialise(workflow: Workflow): string {
   const ordered = {
-    ...pick(workflow, WORKFLOW_KEYS),
-    nodes: workflow.nodes.map((node) => pick(node, NODE_KEYS)),
+    ...sorted(workflow, WORKFLOW_KEYS),
+    nodes: workflow.nodes.map((node) => sorted(node, NODE_KEYS)),
   };
   return `${JSON.stringify(ordered, null, 2)}\n`;
 }
@@ -45,9 +48,10 @@ export function canonical(value: Json): string {
   );
 }
 
-function pick<T extends object>(value: T, keys: (keyof T)[]): Partial<T> {
+function sorted<T extends object>(value: T, first: (keyof T)[]): Partial<T> {
+  const others = (Object.keys(value) as (keyof T)[]).filter((key) => !first.includes(key)).sort();
   const result: Partial<T> = {};
-  for (const key of keys) {
+  for (const key of [...first, ...others]) {
     if (value[key] !== undefined) {
       result[key] = value[key];
     }

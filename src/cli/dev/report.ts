@@ -86,9 +86,8 @@ export function proofTable(proof: Proof, out: Output): string {
 function found({ context, setup, credential }: DevReport): string[] {
   const { rollout, workflows, secrets } = setup;
   const { pending } = rollout.migrations;
-  const written = workflows.files.filter(({ state, edits }) => state !== 'same' && edits.length === 0);
-  const edited = workflows.files.filter(({ edits }) => edits.length > 0);
-  const blocked = edited.length > 0;
+  const written = workflows.files.filter(({ state }) => state !== 'same');
+  const conflicting = workflows.files.filter(({ conflicts }) => conflicts.length > 0);
   const made = secrets.filter(({ from }) => from === 'made now').map(({ name }) => name);
   const kept = secrets.filter(({ from }) => from === 'file').map(({ name }) => name);
   const here = (name: string) => relative(process.cwd(), join(context.devFolder, name));
@@ -96,10 +95,10 @@ function found({ context, setup, credential }: DevReport): string[] {
     `Postgres on ${credential.host}:${credential.port}, its data under ${here(FILES.data)}`,
     pending.length > 0 ? `schema: ${count(pending.length, 'migration')} ran` : 'schema: up to date',
     ...rollout.sources.map(({ id, change }) => `source ${id}: ${change}`),
-    ...(blocked
-      ? edited.map(
-          ({ path, edits }) =>
-            `workflow ${path} was edited (${edits.join(', ')}): none was written; \`${invocation()} generate --force\` writes over it`,
+    ...(conflicting.length > 0
+      ? conflicting.map(
+          ({ path, conflicts }) =>
+            `workflow ${path} has ${count(conflicts.length, 'conflict')} with what is generated, and none was written; \`${invocation()} generate --check\` shows them`,
         )
       : [
           written.length > 0

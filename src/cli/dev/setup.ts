@@ -58,12 +58,10 @@ function forDevelopment(error: unknown, devFolder: string): unknown {
   });
 }
 
-/** A workflow file that was edited is the user's: it stays, and the report says so. */
+/** What the user changed in a workflow's file stays; where that is a conflict, all files do, and the report says so. */
 async function writeWorkflows(configFile: string): Promise<Setup['workflows']> {
   const compared = await generate({ configFile, check: true });
-  if (compared.upToDate || compared.files.some(({ edits }) => edits.length > 0))
-    return { ...compared, written: false };
-  return { ...(await generate({ configFile })), written: true };
+  return compared.upToDate ? compared : generate({ configFile });
 }
 
 /** The folder of the workflows, as a path that can be typed in the working directory. */

@@ -114,7 +114,8 @@ export function addFailure(builder: WorkflowBuilder, source: WorkflowSource, sta
           '$json.execution?.id ?? null',
           // Postgres takes no NUL in a text, and a message may quote what a sender wrote.
           `String($json.execution?.error?.message ?? '').split('\\u0000').join('')`,
-          '$json.execution?.lastNodeExecuted ?? null',
+          // The ledger knows one name alone: where the user gave that node another, a merge writes it behind `===`.
+          `($json.execution?.lastNodeExecuted === '${NODE.markSuccess}' ? '${NODE.markSuccess}' : $json.execution?.lastNodeExecuted) ?? null`,
           '$json.execution?.error?.name ?? null',
         ],
         credential: source.credential,

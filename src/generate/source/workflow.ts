@@ -4,6 +4,7 @@ import { idsFor } from '../../workflow/ids.ts';
 import { layout } from '../../workflow/layout.ts';
 import { type STICKY_COLOUR, stickyNote } from '../../workflow/nodes/sticky-note.ts';
 import type { Workflow } from '../../workflow/types.ts';
+import { marker } from '../marker.ts';
 import { readStatements, type Statements } from '../statements.ts';
 import { addFetchWork } from './fetch.ts';
 import { addGate } from './gate.ts';
@@ -43,6 +44,7 @@ export function sourceWorkflow(source: WorkflowSource, statements: Statements = 
       NOTE[role],
       `note/${role}`,
       stickyNote({ content, width: box.width, height: box.height, colour: COLOURS[role] }),
+      marker(`note/${role}`),
     );
   }
   addGate(builder, source, statements);

@@ -105,42 +105,50 @@ describe('generate', () => {
 });
 
 describe('a workflow file that was edited', () => {
-  const edit = async (from: string, to: string) => {
+  const edit = async (...changes: [from: string, to: string][]) => {
     await generate({ configFile });
-    const text = await read('workflows/stripe.json');
-    await writeFile(join(root, 'workflows/stripe.json'), text.replace(from, to));
+    let text = await read('workflows/stripe.json');
+    for (const [from, to] of changes) text = text.replace(from, to);
+    await writeFile(join(root, 'workflows/stripe.json'), text);
     await configure({
       ...RAW,
-      stripe: { ...RAW.stripe, lease: '1h' },
+      stripe: { ...RAW.stripe, lease: '1h', key: '{body.object.id}' },
       custom: { ...RAW.custom, lease: '1h' },
     });
   };
+  const both: [string, string] = ['"value": "{body.id}"', '"value": "{body.mine}"'];
 
-  test('is not written over, nor is any other file, and the node is named', async () => {
-    await edit('"maxTries": 5', '"maxTries": 2');
+  test('is brought up to date, with the edit', async () => {
+    await edit(['"maxTries": 5', '"maxTries": 2']);
+    expect((await generate({ configFile, check: true })).upToDate).toBe(false);
+    const { files, written } = await generate({ configFile });
+    expect([written, files[0]?.edits, files[2]?.edits]).toEqual([true, ['Mark success: maxTries'], []]);
+    const text = await read('workflows/stripe.json');
+    expect([text.includes('"maxTries": 2'), text.includes('{body.object.id}')]).toEqual([true, true]);
+    expect(await generate({ configFile, check: true })).toMatchObject({ upToDate: true });
+  });
+
+  test('is not written over where that would lose an edit, nor is any other file', async () => {
+    await edit(both);
     const before = [await read('workflows/stripe.json'), await read('workflows/custom.json')];
-    const refusal = generate({ configFile });
-    await expect(refusal).rejects.toThrow(UserError);
-    await expect(refusal).rejects.toThrow(/workflows\/stripe\.json.*Mark success/);
+    const { files, written, upToDate } = await generate({ configFile });
+    expect([written, upToDate]).toEqual([false, false]);
+    expect(files[0]?.conflicts).toMatchObject([{ node: 'Idempotency key' }]);
     expect([await read('workflows/stripe.json'), await read('workflows/custom.json')]).toEqual(before);
   });
 
-  test('is reported by check', async () => {
-    await edit('"maxTries": 5', '"maxTries": 2');
-    const { files } = await generate({ configFile, check: true });
-    expect(files.find(({ source }) => source === 'stripe')?.edits).toEqual(['"Mark success"']);
-    expect(files.find(({ source }) => source === 'custom')?.edits).toEqual([]);
-  });
-
-  test('is written over by force', async () => {
-    await edit('"maxTries": 5', '"maxTries": 2');
-    await generate({ configFile, force: true });
+  test('is written by force with what is generated for that node, and the other edits', async () => {
+    await edit(both, ['"maxTries": 5', '"maxTries": 2']);
+    expect(await generate({ configFile, force: true })).toMatchObject({ written: true });
+    const text = await read('workflows/stripe.json');
+    expect([text.includes('"maxTries": 2'), text.includes('{body.object.id}')]).toEqual([true, true]);
     expect(await generate({ configFile })).toMatchObject({ upToDate: true });
   });
 
   test('is written over where only its spacing changed', async () => {
-    await edit('"active": false', '"active":    false');
-    expect(states(await generate({ configFile }))['workflows/stripe.json']).toBe('changed');
+    await edit(['"active": false', '"active":    false']);
+    const { files } = await generate({ configFile });
+    expect(files[0]).toMatchObject({ state: 'changed', edits: [] });
   });
 
   test.each(['', 'not JSON', '{"name":"mine","nodes":[]}'])(
@@ -148,15 +156,54 @@ describe('a workflow file that was edited', () => {
     async (text) => {
       await mkdir(join(root, 'workflows'));
       await writeFile(join(root, 'workflows/stripe.json'), text);
-      await expect(generate({ configFile })).rejects.toThrow(UserError);
+      expect(await generate({ configFile })).toMatchObject({ written: false });
       expect(await read('workflows/stripe.json')).toBe(text);
+      expect(await generate({ configFile, force: true })).toMatchObject({ written: true });
     },
   );
 
   test('is one of another source or project', async () => {
     await generate({ configFile });
     await configure(RAW, { project: 'other' });
-    await expect(generate({ configFile })).rejects.toThrow(UserError);
+    expect(await generate({ configFile })).toMatchObject({ written: false });
+  });
+});
+
+describe('an export from n8n', () => {
+  const exported = async (name: string, change: (text: string) => string = (text) => text) => {
+    const file = join(root, `${name}.json`);
+    await writeFile(file, change(await read('workflows/stripe.json')));
+    return file;
+  };
+  const tired = (text: string) => text.replace('"maxTries": 5', '"maxTries": 2');
+
+  test('brings what is the user’s into the file, also from a list among other workflows', async () => {
+    await generate({ configFile });
+    const file = await exported('all', (text) => `[{"name":"mine","nodes":[]},${tired(text)}]`);
+    const { skipped, files } = await generate({ configFile, merge: [file] });
+    expect([skipped, files[0]]).toMatchObject([
+      ['mine'],
+      { state: 'changed', edits: ['Mark success: maxTries'] },
+    ]);
+    expect(await read('workflows/stripe.json')).toContain('"maxTries": 2');
+    expect(await generate({ configFile })).toMatchObject({ upToDate: true });
+  });
+
+  test('is taken as n8n’s APIs answer it', async () => {
+    await generate({ configFile });
+    const file = await exported('rest', (text) => `{"data":${tired(text)}}`);
+    await generate({ configFile, merge: [file] });
+    expect(await read('workflows/stripe.json')).toContain('"maxTries": 2');
+  });
+
+  test('is refused where it is none, holds nothing of the project, or a source twice', async () => {
+    await generate({ configFile });
+    const [one, two] = [await exported('one'), await exported('two')];
+    const none = await exported('none', () => '{"name":"mine","nodes":[]}');
+    const text = await exported('text', () => 'nodes');
+    for (const merge of [[none], [text], [one, two], [join(root, 'nowhere.json')]]) {
+      await expect(generate({ configFile, merge })).rejects.toThrow(UserError);
+    }
   });
 });
 
