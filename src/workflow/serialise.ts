@@ -41,6 +41,7 @@ export function serialise(workflow: Workflow): string {
 
 /** JSON with every object's keys in the order of the alphabet: equal values give equal texts. */
 export function canonical(value: Json): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
   return JSON.stringify(value, (_key, inner: Json) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
