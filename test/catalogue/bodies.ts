@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { splitPath } from '../../src/providers/signed.ts';
 import type { Looked } from './recipes.ts';
 import type { Request } from './requests.ts';
@@ -71,12 +72,19 @@ export function lookedInto(request: Request): Looked {
   return { body, headers: request.headers, query: request.query, bytes: request.body };
 }
 
-/** What an answer's text gives for a request: placeholders filled in, doubled braces single. */
-export function filled(text: string, request: Request): string {
-  return text.replace(/\{\{|\}\}|\{(body|header|query)\.([^{}|]+)\}/g, (token, from, path) => {
-    if (from === undefined) return token.slice(1);
-    const steps = splitPath(path as string);
-    if (from === 'body') return String(bodyValue(request, steps) ?? '');
-    return (from === 'header' ? request.headers : request.query)[steps[0] ?? ''] ?? '';
-  });
+/** What an answer's text gives for a request: placeholders filled in, MACs under this secret, doubled braces single. */
+export function filled(text: string, request: Request, secret = ''): string {
+  return text.replace(
+    /\{\{|\}\}|\{(body|header|query)\.([^{}|]+)(\|hmac-sha256)?\}/g,
+    (token, from: 'body' | 'header' | 'query' | undefined, path: string, mac?: string) => {
+      if (from === undefined) return token.slice(1);
+      const steps = splitPath(path);
+      const [name = ''] = steps;
+      const value =
+        from === 'body'
+          ? String(bodyValue(request, steps) ?? '')
+          : (request[from === 'header' ? 'headers' : 'query'][name] ?? '');
+      return mac ? createHmac('sha256', secret).update(value).digest('hex') : value;
+    },
+  );
 }

@@ -1,5 +1,7 @@
 import { parseConfig } from '../../src/config/load.ts';
 import { type ResolvedSource, resolveSources } from '../../src/generate/resolve.ts';
+import { isKeyed } from '../../src/providers/compiled.ts';
+import { randomPrivateKey } from '../../src/providers/key-pair.ts';
 import { catalogue } from '../../src/providers/load.ts';
 import { freshSample, plainSample } from '../../src/providers/sample.ts';
 import type { Provider, Sample } from '../../src/providers/schema.ts';
@@ -41,8 +43,16 @@ export function sourceOf(slug: string, more: string[] = []): ResolvedSource {
   return source;
 }
 
-/** A secret of the right shape; another one for another `seed` of a single hexadecimal digit. */
+const privateKeys = new Map<string, string>();
+
+/** A secret of the right shape, or a private key; another one for another `seed` of a single hexadecimal digit. */
 export function secretOf({ signature }: Pick<ResolvedSource, 'signature'>, seed = 'a'): string {
+  if (isKeyed(signature)) {
+    const name = `${signature.key_kind} ${seed}`;
+    const made = privateKeys.get(name) ?? randomPrivateKey(signature.key_kind);
+    privateKeys.set(name, made);
+    return made;
+  }
   const rule = { secret_encoding: 'utf8', secret_prefix: '', ...signature };
   const bytes = Buffer.from(seed.repeat(64), 'hex');
   if (signature.scheme === 'basic') return `shop:${seed.repeat(20)}`;
