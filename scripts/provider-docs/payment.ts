@@ -6,7 +6,7 @@ export function recheck({ recheck, name }: Provider): (string | undefined)[] {
   if (recheck === undefined) return [];
   const { url, auth, status, amount, currency, order } = recheck;
   const known: [string, string | undefined][] = [
-    ['Call', `GET ${url}`],
+    ['Call', /^[A-Z]+ /.test(url) ? url : `GET ${url}`],
     ['Who calls', auth],
     ['Paid', status],
     ['Amount', amount],

@@ -17,7 +17,13 @@ export const proofSchema = z
 
 export const recheckSchema = z
   .strictObject({
-    url: z.string().min(1).max(300).describe('The call that reads the object anew.'),
+    url: z
+      .string()
+      .min(1)
+      .max(300)
+      .describe(
+        'The call that reads the object anew: its address, with the method before it unless that is GET.',
+      ),
     auth: z.string().min(1).max(200).describe('How it proves who calls.'),
     status: z.string().max(200).describe('What says that it was paid.').exactOptional(),
     amount: z.string().max(200).describe('Where the amount stands, and in which unit.').exactOptional(),

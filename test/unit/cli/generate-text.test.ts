@@ -11,7 +11,13 @@ const file = (source: string, state: GeneratedFile['state']): GeneratedFile => (
   conflicts: [],
   warnings: [],
 });
-const schema: GeneratedFile = { path: 'oncehook.schema.json', state: 'new', edits: [], conflicts: [], warnings: [] };
+const schema: GeneratedFile = {
+  path: 'oncehook.schema.json',
+  state: 'new',
+  edits: [],
+  conflicts: [],
+  warnings: [],
+};
 const edited: LeftOver = {
   ...{ path: 'workflows/old.json', source: 'old', workflow: 'old (Oncehook)' },
   ...{ edits: ['"Webhook"'], copy: false },
