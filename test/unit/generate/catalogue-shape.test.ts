@@ -8,6 +8,12 @@ import { problems } from './checks.ts';
 
 const RESPOND = 'n8n-nodes-base.respondToWebhook';
 
+/** Where a run may end: behind the answer, and where the events of a request that are not new are left out. */
+const MAY_END = {
+  'after-claim': ['Only new events', 'Still ours?', 'New object?'],
+  'after-success': ['Only new events'],
+};
+
 /** Ways from the Webhook that pass by more than one answer, or by none; a way ends where it comes back to a node. */
 function wrongWays({ nodes, connections }: Workflow): string[] {
   const type = new Map(nodes.map((node) => [node.name, node.type]));
@@ -37,7 +43,7 @@ describe.each(listProviders())('the workflow of %s', (slug) => {
     const workflow = sourceWorkflow(sourceOf(slug, [`ack: ${ack}`]));
     expect(problems(workflow, ack)).toEqual([]);
     expect(wrongWays(workflow)).toEqual([]);
-    expect(openOutputs(workflow)).toEqual([]);
+    expect(openOutputs(workflow).filter((name) => !MAY_END[ack].includes(name))).toEqual([]);
   });
 
   test('is the same bytes for the same source, and holds neither a secret nor the name of one', () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { sourceWorkflow } from '../../../src/generate/source/workflow.ts';
 import { serialise } from '../../../src/workflow/serialise.ts';
 import type { Json, Parameters, Workflow, WorkflowNode } from '../../../src/workflow/types.ts';
-import { RAW, resolved } from './sources.ts';
+import { KINDS, resolved } from './sources.ts';
 
 /** What n8n's own description of a node says of one parameter. */
 interface Property {
@@ -55,7 +55,7 @@ describe.skipIf(installed === undefined)('n8n itself', () => {
     return instance?.nodeVersions ? instance.nodeVersions[typeVersion]?.description : instance?.description;
   }
 
-  const workflows = Object.entries(RAW).flatMap(([name, raw]) =>
+  const workflows = Object.entries(KINDS).flatMap(([name, raw]) =>
     (['after-claim', 'after-success'] as const).map(
       // As n8n reads the file, not as it stands in memory.
       (ack) => JSON.parse(serialise(sourceWorkflow(resolved(name, { ...raw, ack })))) as Workflow,

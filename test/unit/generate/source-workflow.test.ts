@@ -6,10 +6,10 @@ import { executionTimeout, sourceWorkflow } from '../../../src/generate/source/w
 import { serialise } from '../../../src/workflow/serialise.ts';
 import type { Json, Workflow } from '../../../src/workflow/types.ts';
 import { problems } from './checks.ts';
-import { RAW, type RawSource, resolved, STATEMENTS } from './sources.ts';
+import { KINDS, RAW, type RawSource, resolved, STATEMENTS } from './sources.ts';
 
 const ACKS = ['after-claim', 'after-success'] as const;
-const CASES = Object.entries(RAW).flatMap(([name, raw]) => ACKS.map((ack) => ({ name, raw, ack })));
+const CASES = Object.entries(KINDS).flatMap(([name, raw]) => ACKS.map((ack) => ({ name, raw, ack })));
 
 function node(workflow: Workflow, name: string) {
   const found = workflow.nodes.find((one) => one.name === name);
@@ -56,7 +56,7 @@ const addresses = fc.option(fc.uniqueArray(fc.ipV4(), { minLength: 1, maxLength:
 const configs = fc
   .record({
     name: word,
-    base: fc.constantFrom<RawSource>(...Object.values(RAW)),
+    base: fc.constantFrom<RawSource>(...Object.values(KINDS)),
     id: word,
     ack: fc.constantFrom(...ACKS),
     lease: fc.oneof(

@@ -7,10 +7,8 @@ import { withFixtures } from '../../fixtures/catalogue.ts';
 /** A source as `oncehook.yaml` holds it. */
 export type RawSource = Record<string, unknown>;
 
-/** One source for each of the three provider files, and for each kind of request. */
-export const RAW: Record<'stripe' | 'yookassa' | 'custom' | 'several' | 'changes', RawSource> = {
-  several: { provider: 'several', secrets: ['SEVERAL_SECRET'] },
-  changes: { provider: 'changes', secrets: ['CHANGES_SECRET'] },
+/** One source for each of three provider files. */
+export const RAW: Record<'stripe' | 'yookassa' | 'custom', RawSource> = {
   stripe: { provider: 'stripe', secrets: ['STRIPE_WEBHOOK_SECRET'] },
   yookassa: { provider: 'yookassa' },
   custom: {
@@ -19,6 +17,13 @@ export const RAW: Record<'stripe' | 'yookassa' | 'custom' | 'several' | 'changes
     path: 'in/orders',
     key: '{body.event_id}\n{header.x-id}:{body.id}',
   },
+};
+
+/** Those, and one for each other kind of request: several events, and an object to fetch. */
+export const KINDS: Record<string, RawSource> = {
+  ...RAW,
+  several: { provider: 'several', secrets: ['SEVERAL_SECRET'] },
+  changes: { provider: 'changes', secrets: ['CHANGES_SECRET'] },
 };
 
 /** Statements that never change, so that a snapshot is not about SQL. */
