@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Events, readEvents } from './events.ts';
 import { type Ran, type Running, start } from './pulumi.ts';
@@ -20,6 +20,8 @@ export interface Project {
   env: NodeJS.ProcessEnv;
   /** Runs `pulumi <args>` in the folder; does not fail where it does. */
   pulumi(...args: string[]): Promise<Ran>;
+  /** Runs a command that asks, with an answer to each question. */
+  answer(answers: readonly string[], ...args: string[]): Promise<Ran>;
   /** A stack that was just made. */
   stack(name?: string): Promise<Stack>;
   /** Everything that the CLI said so far, and its logs of events, but for what was asked for in clear. */
@@ -53,15 +55,33 @@ export type Settings = Record<string, string | number | boolean>;
 /** A copy of this repository's project: its program, its package, its example of a configuration. */
 export async function copyProject(tools: Tools): Promise<Project> {
   const project = await emptyProject(tools);
-  for (const part of ['Pulumi.yaml', 'package.json', 'oncehook.yaml', 'infra', 'src', 'templates']) {
-    await cp(join(ROOT, part), join(project.folder, part), { recursive: true });
-  }
+  await copyRepository(project.folder);
+  await linkPackages(project);
   return project;
+}
+
+/** An empty folder, and the one that `pulumi new` is given: what a clone of this repository has of a project. */
+export async function beforeNew(tools: Tools): Promise<{ project: Project; template: string }> {
+  const project = await emptyProject(tools);
+  const template = join(dirname(project.folder), 'clone');
+  await copyRepository(template);
+  return { project, template };
+}
+
+async function copyRepository(folder: string): Promise<void> {
+  for (const part of ['Pulumi.yaml', 'package.json', 'oncehook.yaml', 'infra', 'src', 'templates']) {
+    await cp(join(ROOT, part), join(folder, part), { recursive: true });
+  }
+}
+
+async function linkPackages(project: Project): Promise<void> {
+  await symlink(join(ROOT, 'node_modules'), join(project.folder, 'node_modules'));
 }
 
 /** A project whose program is this text. */
 export async function writeProject(tools: Tools, program: string): Promise<Project> {
   const project = await emptyProject(tools);
+  await linkPackages(project);
   await writeFile(join(project.folder, 'package.json'), '{"type":"module"}');
   await writeFile(
     join(project.folder, 'Pulumi.yaml'),
@@ -77,7 +97,6 @@ async function emptyProject(tools: Tools): Promise<Project> {
   const state = join(home, 'state');
   await mkdir(folder);
   await mkdir(state);
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const passphrase = randomBytes(12).toString('hex');
   const env = {
     ...process.env,
@@ -95,8 +114,10 @@ async function emptyProject(tools: Tools): Promise<Project> {
     NODE_COMPILE_CACHE: join(tools.folder, 'compiled'),
   };
   const said: string[] = [];
-  const run = (args: readonly string[]): Running => {
-    const running = start(tools.pulumi, args, { cwd: folder, env });
+  const run = (args: readonly string[], input = ''): Running => {
+    // It asks at a terminal alone, unless it is told that it is in a test of its own.
+    const asking = input ? { PULUMI_TEST_INTERACTIVE: 'true' } : {};
+    const running = start(tools.pulumi, args, { cwd: folder, env: { ...env, ...asking }, input });
     if (!args.includes('--show-secrets')) void running.ended.then(({ output }) => said.push(output));
     return running;
   };
@@ -105,6 +126,7 @@ async function emptyProject(tools: Tools): Promise<Project> {
     passphrase,
     env,
     pulumi: (...args) => run(args).ended,
+    answer: (answers, ...args) => run(args, answers.map((answer) => `${answer}\n`).join('')).ended,
     stack: (name = 'dev') => makeStack(project, { home, state, name, run }),
     transcript: () => [...said, ...eventLogs(home)].join('\n'),
     remove: () => rm(home, { recursive: true, force: true }),

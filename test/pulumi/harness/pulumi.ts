@@ -19,14 +19,17 @@ export interface Running {
   kill(): Promise<Ran>;
 }
 
-/** Starts the CLI. */
+/** Starts the CLI; `input` is what it reads where it asks. */
 export function start(
   program: string,
   args: readonly string[],
-  options: { cwd: string; env: NodeJS.ProcessEnv },
+  { input = '', ...options }: { cwd: string; env: NodeJS.ProcessEnv; input?: string },
 ): Running {
   const began = Date.now();
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { ...options, stdio: 'pipe' });
+  // It may end before it has read all.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
   let output = '';
   let stdout = '';
   child.stdout.on('data', (chunk: Buffer) => {

@@ -1,9 +1,16 @@
 // A language host for Node.js programs, for a pulumi CLI that was built from source and brings none. It starts the
 // SDK's own runner with the arguments and the environment that the real host gives it. For tests alone.
 import { spawn } from 'node:child_process';
+import { existsSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
+import { dirname, join } from 'node:path';
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
 import grpc from '@pulumi/pulumi/proto/language_grpc_pb.js';
 import language from '@pulumi/pulumi/proto/language_pb.js';
 import plugin from '@pulumi/pulumi/proto/plugin_pb.js';
@@ -67,6 +74,20 @@ function typescript(info: language.ProgramInfo): Record<string, string> {
   return options['typescript'] === false ? {} : { PULUMI_NODEJS_TYPESCRIPT: 'true' };
 }
 
+/**
+ * The real host has npm install into the nearest folder with a package.json, whichever folder it is called in. Here
+ * that folder gets this repository's packages.
+ */
+function install(programFolder: string): void {
+  let folder = programFolder;
+  while (!existsSync(join(folder, 'package.json'))) {
+    if (folder === dirname(folder)) throw new Error(`no package.json above ${programFolder}`);
+    folder = dirname(folder);
+  }
+  const packages = join(import.meta.dirname, '../../../node_modules');
+  if (!existsSync(join(folder, 'node_modules'))) symlinkSync(packages, join(folder, 'node_modules'));
+}
+
 const handlers = {
   handshake(request: language.LanguageHandshakeRequest) {
     engine = request.getEngineAddress();
@@ -75,8 +96,22 @@ const handlers = {
   getPluginInfo: () => new plugin.PluginInfo(),
   // Nothing is downloaded in tests: what a program needs is on PATH.
   getRequiredPackages: () => new language.GetRequiredPackagesResponse(),
+  // What `pulumi new` asks for. The real host asks for a package manager unless the project names one.
+  runtimeOptionsPrompts: () => new language.RuntimeOptionsResponse(),
+  template: () => new language.TemplateResponse(),
   run,
 };
+
+function installDependencies(
+  call: ServerWritableStream<language.InstallDependenciesRequest, language.InstallDependenciesResponse>,
+): void {
+  try {
+    install(call.request.getInfo()?.getProgramDirectory() ?? '');
+    call.end();
+  } catch (error) {
+    call.destroy(error as Error);
+  }
+}
 
 const service: Record<string, unknown> = {};
 for (const name of Object.keys(grpc.LanguageRuntimeService)) {
@@ -92,6 +127,7 @@ for (const name of Object.keys(grpc.LanguageRuntimeService)) {
       );
   };
 }
+service['installDependencies'] = installDependencies;
 const server = new Server();
 server.addService(grpc.LanguageRuntimeService, service as never);
 server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
