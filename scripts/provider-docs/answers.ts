@@ -56,13 +56,19 @@ const defaults: Row[] = [
   },
 ];
 
+/** What cannot be known of a delivery before its object was fetched. */
+const ofKnownEvents = ['reclaimed', 'duplicate', 'mismatch'];
+
 /** What a provider's page says of the answers. */
 export function answers(provider: Provider): (string | undefined)[] {
   return [
     answersTable(provider),
     provider.items === undefined
       ? undefined
-      : 'A request with several events gets one answer for all of them.',
+      : 'A request with several events gets one answer for all of them, under the first of these outcomes that one of them had; the last two hold for the whole request.',
+    provider.fetch === undefined
+      ? undefined
+      : 'Every delivery is answered as new. Whether your nodes have run for what it tells of is seen when the object was fetched; then they do not run again.',
     repeats(provider) ? 'A name in braces stands for what the request holds there.' : undefined,
     'Each answer carries the outcome in the header `Oncehook-Outcome`. What they mean is in [how it works](../how-it-works.md#outcomes).',
   ];
@@ -78,6 +84,7 @@ function repeats({ answers }: Provider): boolean {
 function answersTable(provider: Provider): string {
   const rows = defaults
     .filter(({ outcome }) => outcome !== 'rejected' || provider.signature.scheme !== 'none')
+    .filter(({ outcome }) => provider.fetch === undefined || !ofKnownEvents.includes(outcome))
     .map((row) => {
       const { status, body } = answered(provider, row);
       return [code(row.outcome), row.when, `${status}`, shown(body)];
@@ -87,7 +94,7 @@ function answersTable(provider: Provider): string {
 
 /** What a duplicate gets, in a few words. */
 export function duplicateWords(provider: Provider): string {
-  const row = defaults.find(({ outcome }) => outcome === 'duplicate');
+  const row = defaults.find(({ outcome }) => outcome === (provider.fetch ? 'new' : 'duplicate'));
   if (!row) return '';
   const { status, body } = answered(provider, row);
   return `${status} ${shown(body)}`;
@@ -106,7 +113,7 @@ function read(template: string): string {
 /** A 503 is not negotiable, and a duplicate whose body differs is answered by its own rule alone. */
 function answered(provider: Provider, { outcome, status, body }: Row): { status: number; body: string } {
   const own = outcome === 'unavailable' ? undefined : provider.answers[outcome as keyof Provider['answers']];
-  const usual = provider.items !== undefined && status === 200 ? '{"ok":true,…}' : body;
+  const usual = provider.items !== undefined && status === 200 ? '{"ok":true,"items":…,"new":…,…}' : body;
   return { status: own?.status ?? status, body: own?.body === undefined ? usual : read(own.body) };
 }
 

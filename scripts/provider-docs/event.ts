@@ -12,7 +12,7 @@ export function event(provider: Provider): (string | undefined)[] {
       : `One request can hold several events (${joined([items].flat().map(code))}). Each has a key and a run of its own; in the key, \`0\` stands for the event at hand.`,
     fetch === undefined
       ? undefined
-      : `A request says only that something changed. It is stored and acknowledged, then the object is fetched from ${code(fetch.url)}, and what was fetched is the event.`,
+      : `A request says only that something changed. It is stored and acknowledged, then n8n fetches the object from ${code(fetch.url)}, and what was fetched is the event.`,
     `An event is named by${several ? ' the first of these lines whose parts are all there' : ''}:`,
     fence('', key),
     'Two deliveries with the same key are the same event, whatever else they hold.',
