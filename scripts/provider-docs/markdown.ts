@@ -28,6 +28,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
+/** `Mollie's`, `Discord interactions'`. */
+export function possessive(name: string): string {
+  return name.endsWith('s') ? `${name}'` : `${name}'s`;
+}
+
 /** Text as code inside of a line. */
 export function code(text: string): string {
   return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
@@ -37,11 +42,16 @@ export function fence(language: string, text: string): string {
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 }
 
-/** A sentence of a provider file as one line that begins with a capital letter and ends with a full stop. */
-export function sentence(text: string): string {
+/** A text of a provider file as one line that ends with a full stop. */
+export function ended(text: string): string {
   const line = text.trim().replaceAll(/\s*\n\s*/g, ' ');
-  const ended = /[.!?:…]$/.test(line) ? line : `${line}.`;
-  return ended.charAt(0).toUpperCase() + ended.slice(1);
+  return /[.!?:…]$/.test(line) ? line : `${line}.`;
+}
+
+/** The same, beginning with a capital letter. */
+export function sentence(text: string): string {
+  const line = ended(text);
+  return line.charAt(0).toUpperCase() + line.slice(1);
 }
 
 function indented(text: string, by: number): string {

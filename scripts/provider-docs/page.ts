@@ -3,7 +3,7 @@ import { joined } from '../../src/providers/words.ts';
 import { answers } from './answers.ts';
 import { event } from './event.ts';
 import { exchanges } from './exchanges.ts';
-import { blocks, code, fence, list, numbered, section, sentence } from './markdown.ts';
+import { blocks, code, fence, list, numbered, possessive, section, sentence } from './markdown.ts';
 import { outgoing, recheck } from './payment.ts';
 import { retries } from './retries.ts';
 import { signed } from './signed.ts';
@@ -50,7 +50,7 @@ function pageName(address: string): string {
 function about({ docs, content_type, category, name }: Provider): string {
   const sends = content_type === 'application/json' ? 'JSON' : code(content_type);
   const links = docs.map((address) => `[${pageName(address)}](${address})`);
-  const where = links.length === 0 ? '' : ` ${name}'s own documentation: ${joined(links)}.`;
+  const where = links.length === 0 ? '' : ` ${possessive(name)} own documentation: ${joined(links)}.`;
   return `Category: ${category}. Sends ${sends}.${where}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Provider } from '../../src/providers/schema.ts';
-import { code, list } from './markdown.ts';
+import { code, list, possessive } from './markdown.ts';
 
 /** What a provider's page says of reading a payment again. */
 export function recheck({ recheck, name }: Provider): (string | undefined)[] {
@@ -26,5 +26,5 @@ export function recheck({ recheck, name }: Provider): (string | undefined)[] {
 /** What it says of calls to the provider's own API. */
 export function outgoing({ outgoing_key: rule, name }: Provider): string | undefined {
   if (rule === undefined) return undefined;
-  return `Where your nodes call ${name}'s API, send the header ${code(rule.header)} (at most ${rule.max_length} characters). Make it from the event's \`key\` and the name of the step, so that a run that is repeated does not act twice; shorten it by a hash where it gets too long.`;
+  return `Where your nodes call ${possessive(name)} API, send the header ${code(rule.header)} (at most ${rule.max_length} characters). Make it from the event's \`key\` and the name of the step, so that a run that is repeated does not act twice; shorten it by a hash where it gets too long.`;
 }

@@ -8,7 +8,7 @@ import {
   signedTemplates,
   uncoveredWords,
 } from '../../src/providers/words.ts';
-import { blocks, code, fence, list, sentence } from './markdown.ts';
+import { blocks, code, ended, fence, list, sentence } from './markdown.ts';
 
 /** What a provider's page says of its signature, and of what it does not cover. */
 export function signed({ signature, uncovered, proof, addresses, name }: Provider): (string | undefined)[] {
@@ -27,7 +27,7 @@ export function signed({ signature, uncovered, proof, addresses, name }: Provide
     uncovered.length === 0
       ? undefined
       : blocks('Anyone could change without being noticed:', list(uncoveredWords(uncovered))),
-    proof && `How this is known: ${proofWords(proof.by)}. ${sentence(proof.source)}`,
+    proof && `How this is known: ${proofWords(proof.by)}. ${ended(proof.source)}`,
   ];
 }
 

@@ -1,4 +1,5 @@
-import { signsUrl } from '../../src/providers/compile.ts';
+import { compileSignature, signsUrl } from '../../src/providers/compile.ts';
+import { isKeyed } from '../../src/providers/compiled.ts';
 import type { Provider } from '../../src/providers/schema.ts';
 import { joined } from '../../src/providers/words.ts';
 import { blocks, code, fence } from './markdown.ts';
@@ -21,6 +22,9 @@ export function tryIt(provider: Provider): (string | undefined)[] {
   return [
     `With the workflow published${unsigned ? '' : ' and the secret set'}:`,
     fence('', commands.map(([command, what]) => `${command.padEnd(width)}  # ${what}`).join('\n')),
+    keyed(provider)
+      ? 'The sender signs with a private key that it alone has. To sign yourself, store the public half of a key of yours beside its own, and add `--private-key FILE`.'
+      : undefined,
     addresses === undefined
       ? undefined
       : 'From an address that is not on the list n8n answers 403; `--to-ledger` goes past n8n.',
@@ -36,6 +40,12 @@ export function tryIt(provider: Provider): (string | undefined)[] {
         ),
     'From a clone, write `npm run -s oncehook --` in the place of `oncehook`.',
   ];
+}
+
+/** Whether the gate checks by a public key. */
+function keyed({ signature, settings }: Provider): boolean {
+  const examples = Object.entries(settings).map(([name, { example }]) => [name, example]);
+  return isKeyed(compileSignature(signature, { settings: Object.fromEntries(examples) }));
 }
 
 /** A word of a command line. */

@@ -92,7 +92,7 @@ export function uncoveredWords(uncovered: Provider['uncovered']): string[] {
   return uncovered.map((place) => {
     const [from = '', ...path] = splitPath(place);
     if (path.length === 0) return wholes[place] ?? place;
-    if (from === 'header') return `among them the header \`${path.join('.')}\``;
+    if (from === 'header') return `the header \`${path.join('.')}\``;
     return from === 'query' ? `the query parameter \`${path.join('.')}\`` : `\`${place}\``;
   });
 }
@@ -131,7 +131,13 @@ function coveredWords(signature: Signature): string[] {
     const single = rest.startsWith('.');
     switch (from) {
       case 'body':
-        return single ? 'values of the body' : rest.includes('|') ? 'a hash of the body' : 'the body';
+        return single
+          ? 'values of the body'
+          : rest === ''
+            ? 'the body'
+            : rest === '|crc32'
+              ? 'a checksum of the body'
+              : 'a hash of the body';
       case 'timestamp':
         return 'the time';
       case 'url':
