@@ -164,7 +164,8 @@ CREATE TYPE oncehook.opened AS (
   content text,
   payload jsonb,
   damage text,
-  sender text
+  sender text,
+  answers jsonb
 );
 
 CREATE TYPE oncehook.reading AS (
@@ -276,6 +277,21 @@ COMMENT ON COLUMN oncehook.webhook_events.item IS 'The place of the event in its
 CREATE INDEX webhook_events_due ON oncehook.webhook_events USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 
 CREATE TRIGGER webhook_events_guard BEFORE UPDATE ON oncehook.webhook_events FOR EACH ROW WHEN (((NOT ((old.locked_until < now()) AND (new.locked_until < 'infinity'::timestamp with time zone) AND (new.status = 'processing'::text) AND (new.attempts = (old.attempts + 1)) AND (new.claim_hash IS DISTINCT FROM old.claim_hash))) AND (NOT has_table_privilege(CURRENT_USER, 'oncehook.webhook_events'::text, 'DELETE'::text)))) EXECUTE FUNCTION oncehook.refuse_transition();
+CREATE TRIGGER webhook_events_guards AFTER DELETE ON oncehook.webhook_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION oncehook.forget_guards();
+
+CREATE TABLE oncehook.webhook_guards (
+  source text NOT NULL,
+  test boolean NOT NULL,
+  body_sha256 bytea NOT NULL,
+  idempotency_key text NOT NULL,
+  first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT webhook_guards_pkey PRIMARY KEY (source, test, body_sha256)
+);
+
+COMMENT ON TABLE oncehook.webhook_guards IS 'Which event each body belongs to, for sources with a guard: the same body under another id is that event again.';
+COMMENT ON COLUMN oncehook.webhook_guards.test IS 'Whether it came by n8n''s test URL, whose keys are a space of their own.';
+
+CREATE INDEX webhook_guards_key ON oncehook.webhook_guards USING btree (idempotency_key);
 
 CREATE TABLE oncehook.webhook_rejections (
   source text NOT NULL,
@@ -645,6 +661,25 @@ BEGIN
   RETURN nullif(plan, '[]');
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.condition_holds(q oncehook.request, condition jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  found_at jsonb := CASE condition ->> 'from' WHEN 'header' THEN q.headers -> (condition #>> '{path,0}')
+    WHEN 'query' THEN q.query -> (condition #>> '{path,0}') ELSE q.payload #> oncehook.steps(condition -> 'path') END;
+  present boolean := coalesce(jsonb_typeof(found_at) <> 'null', false);
+BEGIN
+  RETURN CASE condition ->> 'is'
+    WHEN 'present' THEN present
+    WHEN 'absent' THEN NOT present
+    WHEN 'empty' THEN coalesce(found_at IN ('""', '[]', '{}'), false)
+    WHEN 'value' THEN coalesce(
+      jsonb_typeof(found_at) IN ('string', 'number', 'boolean') AND found_at #>> '{}' = condition ->> 'value', false)
+    ELSE false END;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.copy_pads()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -971,6 +1006,67 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.exchange(s oncehook.webhook_sources, headers jsonb, query jsonb, body bytea, payload jsonb, reason text, mode text, OUT done boolean, OUT answers jsonb, OUT next_mode text)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  is_get boolean := coalesce(right(mode, 4) = ' GET', false);
+  q oncehook.request;
+  d oncehook.delivery;
+  rule jsonb;
+BEGIN
+  q.headers := headers;
+  q.query := query;
+  q.body := body;
+  -- What is large and of nobody knows whom is not worth reading.
+  q.payload := CASE WHEN reason IS NULL THEN payload
+    WHEN octet_length(body) <= 65536 THEN (oncehook.read_body(body, headers ->> 'content-type')).payload END;
+  FOR rule IN SELECT h FROM jsonb_array_elements(s.rules -> 'handshakes') WITH ORDINALITY AS x (h, n) ORDER BY n LOOP
+    CONTINUE WHEN NOT oncehook.is_named(q, rule, is_get);
+    reason := CASE WHEN rule ->> 'check' = 'none' THEN NULL
+      WHEN rule ->> 'check' = 'signature' THEN reason
+      WHEN NOT oncehook.shows_secret(s.id, q, rule -> 'check') THEN 'token of the handshake wrong' END;
+    IF reason IS NULL THEN
+      d.refused := 'handshake';
+      d.reason := rule ->> 'name';
+      answers := jsonb_build_object('handshake', oncehook.fill_answer(s.id, rule -> 'answer', q));
+    END IF;
+    EXIT;
+  END LOOP;
+  IF d.refused IS NULL AND reason IS NULL AND is_get THEN
+    reason := 'GET request that is no handshake';
+  END IF;
+  IF reason IS NOT NULL THEN
+    d.refused := 'rejected';
+    d.reason := reason;
+  ELSIF d.refused IS NULL THEN
+    FOR rule IN SELECT h FROM jsonb_array_elements(s.rules -> 'questions') WITH ORDINALITY AS x (h, n) ORDER BY n LOOP
+      CONTINUE WHEN NOT oncehook.is_named(q, rule, is_get);
+      d.refused := 'question';
+      d.reason := rule ->> 'name';
+      d.content_type := headers ->> 'content-type';
+      d.damaged := true; -- so its bytes are handed on
+      answers := jsonb_build_object('question', oncehook.fill_answer(s.id, rule -> 'refuse', q));
+      PERFORM set_config('oncehook.body', encode(body, 'base64'), true),
+        set_config('oncehook.headers', headers::text, true), set_config('oncehook.query', query::text, true);
+      EXIT;
+    END LOOP;
+  END IF;
+  IF answers IS NULL THEN
+    answers := CASE WHEN s.rules ? 'repeats'
+      THEN (SELECT jsonb_object_agg(a.key, oncehook.fill_answer(s.id, a.value, q)) FROM jsonb_each(s.answers) a) ELSE s.answers END;
+  END IF;
+  done := d.refused IS NOT NULL;
+  next_mode := CASE WHEN s.rules ? 'guard' THEN mode || ' guarded' ELSE mode END;
+  IF done THEN
+    d.source := s.id;
+    d.answers := answers;
+    PERFORM set_config('oncehook.delivery', d::text, true);
+  END IF;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.fail(source text, instance text, execution_id text, error text, last_node text, error_name text)
  RETURNS oncehook.transition
  LANGUAGE plpgsql
@@ -1072,6 +1168,37 @@ BEGIN
     ) f);
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.fill_answer(source text, answer jsonb, q oncehook.request)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  part jsonb;
+  value text;
+  filled text := '';
+BEGIN
+  IF NOT answer ? 'parts' THEN
+    RETURN answer;
+  END IF;
+  FOR part IN SELECT p FROM jsonb_array_elements(answer -> 'parts') WITH ORDINALITY AS x (p, n) ORDER BY n LOOP
+    value := part #>> '{}';
+    IF jsonb_typeof(part) = 'object' THEN
+      value := left(coalesce(oncehook.value_at(q, part ->> 'from', part -> 'path') #>> '{}', ''), 1000);
+      IF part ->> 'as' = 'hmac-sha256' THEN
+        value := coalesce(oncehook.mac_of(source, value), '');
+      END IF;
+      IF answer -> 'json' = 'true' THEN
+        value := to_json(value);
+        value := substr(value, 2, length(value) - 2);
+      END IF;
+    END IF;
+    filled := filled || value;
+  END LOOP;
+  RETURN answer || jsonb_build_object('body', filled);
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.finish(key text, claim text)
  RETURNS oncehook.transition
  LANGUAGE plpgsql
@@ -1119,6 +1246,18 @@ BEGIN
   RETURN message;
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.forget_guards()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM oncehook.webhook_guards) THEN
+    DELETE FROM oncehook.webhook_guards g USING gone WHERE g.idempotency_key = gone.idempotency_key;
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.form_as_json(pairs jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -1161,6 +1300,38 @@ BEGIN
   EXCEPTION WHEN OTHERS THEN
     damage := 'bytes';
   END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.guard_reason(s oncehook.webhook_sources, value text, mode text, key text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN CASE WHEN right(mode, 8) = ' guarded' AND key <> oncehook.idempotency_key(s.id, value, s.key_format, mode = 'production guarded')
+    THEN 'the same body came before, under another id' END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.guarded(source text, body_sha256 bytea, key text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  test boolean := starts_with(key, 'test/');
+  first_key text;
+BEGIN
+  SELECT g.idempotency_key INTO first_key FROM oncehook.webhook_guards g
+    WHERE g.source = source AND g.test = test AND g.body_sha256 = body_sha256;
+  -- Another body of an event that is taken takes no effect, so it must not stand in the way of the event it belongs to.
+  IF first_key IS NULL
+    AND NOT EXISTS (SELECT FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now()) THEN
+    INSERT INTO oncehook.webhook_guards (source, test, body_sha256, idempotency_key) VALUES (source, test, body_sha256, key)
+      ON CONFLICT DO NOTHING;
+    SELECT g.idempotency_key INTO first_key FROM oncehook.webhook_guards g
+      WHERE g.source = source AND g.test = test AND g.body_sha256 = body_sha256;
+  END IF;
+  RETURN coalesce(first_key, key);
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.hash_of(hash text, message bytea)
@@ -1249,6 +1420,29 @@ BEGIN
   RETURN lower(content_type) LIKE ANY ('{application/x-www-form-urlencoded%,multipart/form-data%}');
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.is_named(q oncehook.request, rule jsonb, is_get boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  condition jsonb;
+BEGIN
+  -- Of a body that could not be read nobody knows what it lacks.
+  IF (rule ->> 'method' = 'GET') IS DISTINCT FROM is_get
+    OR q.payload IS NULL AND octet_length(q.body) > 0 AND (rule ? 'exact' OR rule -> 'when' @> '[{"from": "body"}]')
+    OR rule ? 'exact' AND q.payload IS NOT NULL
+      AND (CASE WHEN jsonb_typeof(q.payload) = 'object' THEN q.payload - oncehook.steps(rule -> 'exact') <> '{}' ELSE true END) THEN
+    RETURN false;
+  END IF;
+  FOR condition IN SELECT jsonb_array_elements(rule -> 'when') LOOP
+    IF NOT oncehook.condition_holds(q, condition) THEN
+      RETURN false;
+    END IF;
+  END LOOP;
+  RETURN true;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.item_bodies(content json, paths jsonb)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1311,6 +1505,20 @@ BEGIN
     RETURN (plan -> 0 -> 0 ->> 'path')::text[];
   END IF;
   RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.mac_of(source text, message text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+BEGIN
+  RETURN (
+    SELECT encode(sha256(oncehook.hmac_pad(k.secret, 92, 'sha256')
+        || sha256(oncehook.hmac_pad(k.secret, 54, 'sha256') || convert_to(message, 'UTF8'))), 'hex')
+      FROM oncehook.webhook_secrets k WHERE k.source_id = source AND k.retired_at IS NULL
+      ORDER BY k.created_at DESC, k.name LIMIT 1);
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.mend_json(json_text text)
@@ -1435,10 +1643,9 @@ BEGIN
   RETURN oncehook.number_of(turned);
 END $function$;
 
-CREATE OR REPLACE FUNCTION oncehook.open_request(s oncehook.webhook_sources, body text, headers text, query text)
+CREATE OR REPLACE FUNCTION oncehook.open_request(s oncehook.webhook_sources, body text, headers text, query text, mode text)
  RETURNS oncehook.opened
  LANGUAGE plpgsql
- STABLE
 AS $function$
 #variable_conflict use_variable
 DECLARE
@@ -1469,11 +1676,14 @@ BEGIN
     o.query := oncehook.read_object(query);
   END IF;
   o.reason := oncehook.verify_fully(s, o.headers, o.query, o.raw, now());
-  IF o.reason IS NOT NULL THEN
-    o.refused := 'rejected';
+  IF o.reason IS NULL THEN
+    r := oncehook.read_body(o.raw, o.headers ->> 'content-type');
+  END IF;
+  SELECT CASE WHEN x.done THEN 'exchanged' END, x.answers INTO o.refused, o.answers
+    FROM oncehook.exchange(s, o.headers, o.query, o.raw, r.payload, o.reason, mode) x;
+  IF o.refused IS NOT NULL THEN
     RETURN o;
   END IF;
-  r := oncehook.read_body(o.raw, o.headers ->> 'content-type');
   o.content := r.content;
   o.payload := r.payload;
   o.damage := coalesce(r.damage, o.damage);
@@ -1735,6 +1945,7 @@ DECLARE
   setting text;
   signature text;
   stamp text;
+  done boolean;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
   IF s.active IS NOT TRUE OR body IS NULL OR s.rules ?| '{items,fetch}' THEN
@@ -1756,7 +1967,7 @@ BEGIN
     IF oncehook.signed_as_usual(s, signature, stamp, raw, now()) IS NOT TRUE THEN
       reason := oncehook.verify_fully(s, head, params, raw, now());
       IF reason IS NOT NULL THEN
-        RETURN oncehook.refused(s, source, 'rejected', reason);
+        RETURN oncehook.unchecked(s, head, params, raw, reason, mode);
       END IF;
     END IF;
     content := convert_from(raw, 'UTF8');
@@ -1771,7 +1982,7 @@ BEGIN
     params := oncehook.read_object(query);
     reason := oncehook.verify_fully(s, head, params, raw, now());
     IF reason IS NOT NULL THEN
-      RETURN oncehook.refused(s, source, 'rejected', reason);
+      RETURN oncehook.unchecked(s, head, params, raw, reason, mode);
     END IF;
     r := oncehook.read_body(raw, head ->> 'content-type');
     content := r.content;
@@ -1779,6 +1990,14 @@ BEGIN
     damage := coalesce(r.damage, 'escapes'); -- it may have been a header
     doc := CASE WHEN payload IS NULL THEN content::json END;
   END;
+  IF s.rules IS NOT NULL THEN
+    -- A handshake or a question is no event.
+    SELECT x.done, x.answers, x.next_mode INTO done, s.answers, mode
+      FROM oncehook.exchange(s, head, params, raw, payload, NULL, mode) x;
+    IF done THEN
+      RETURN NULL;
+    END IF;
+  END IF;
   sha := sha256(raw);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
@@ -1794,16 +2013,18 @@ BEGIN
       value := oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL);
     END IF;
   END IF;
-  -- The usual key, and what `idempotency_key` makes of all others; null without a value.
+  -- The usual key, and what `unusual_key` makes of all others; null without a value.
   key := CASE WHEN mode = 'production' AND s.key_format = 'plain' AND octet_length(value) <= 450 AND NOT starts_with(value, 'sha256:')
-    THEN source || ':' || value ELSE oncehook.idempotency_key(source, value, s.key_format, mode = 'production') END;
+    THEN source || ':' || value ELSE oncehook.unusual_key(s, value, mode, sha) END;
   SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
     FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
   IF taken_sha = sha THEN
     -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
     -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
     -- on disk already.
-    setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, sha, NULL, NULL,
+    setting := set_config('oncehook.delivery', ROW('taken',
+        CASE WHEN s.rules IS NOT NULL THEN oncehook.guard_reason(s, value, mode, key) END,
+        source, key, NULL, NULL, NULL, sha, NULL, NULL,
         oncehook.sender(head), taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
       || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
     RETURN NULL;
@@ -1829,7 +2050,7 @@ BEGIN
   END IF;
   setting := set_config('oncehook.delivery', ROW(
       CASE WHEN value IS NULL THEN 'unkeyed' WHEN token IS NULL THEN 'taken' END,
-      CASE WHEN value IS NOT NULL THEN NULL
+      CASE WHEN value IS NOT NULL THEN CASE WHEN s.rules IS NOT NULL AND token IS NULL THEN oncehook.guard_reason(s, value, mode, key) END
         WHEN content IS NULL THEN 'no id in the headers, and no body'
         ELSE 'no stable id where the recipe looks' END,
       source, key, type, object, head ->> 'content-type', sha, damage IS NOT NULL, token,
@@ -1860,7 +2081,11 @@ DECLARE
 BEGIN
   PERFORM set_config('oncehook.fetch', '', true);
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  o := oncehook.open_request(s, body, headers, query);
+  o := oncehook.open_request(s, body, headers, query, mode);
+  IF o.refused = 'exchanged' THEN
+    RETURN NULL;
+  END IF;
+  s.answers := coalesce(o.answers, s.answers);
   -- The node's recipe is for the object, and is said to be broken before anything is acknowledged.
   IF o.refused IS NULL AND (s.rules -> 'fetch' IS NULL OR oncehook.compile_recipe(coalesce(recipe, s.key_recipe)) IS NULL) THEN
     o.refused := 'unavailable';
@@ -1967,7 +2192,11 @@ DECLARE
 BEGIN
   PERFORM set_config('oncehook.items', '', true);
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  o := oncehook.open_request(s, body, headers, query);
+  o := oncehook.open_request(s, body, headers, query, mode);
+  IF o.refused = 'exchanged' THEN
+    RETURN;
+  END IF;
+  s.answers := coalesce(o.answers, s.answers);
   plan := oncehook.compile_recipe(coalesce(recipe, s.key_recipe));
   IF o.refused IS NULL AND (plan IS NULL OR s.rules -> 'items' IS NULL) THEN
     o.refused := 'unavailable';
@@ -2207,7 +2436,7 @@ BEGIN
       '{"ok":true,"duplicate":true,"message":"event already accepted","key":' || to_json(d.key) || ',"status":"'
         || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
       'application/json; charset=utf-8', NULL,
-      d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::oncehook.answer;
+      d.key, NULL, NULL, coalesce(d.status, 'success'), d.reason, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::oncehook.answer;
     IF d.ack = 'after-success' AND d.status IN ('received', 'processing', 'failed') THEN
       -- The work is not done, and the sender has no answer that says so: this sender's retry is the plan.
       a.code := 503;
@@ -2233,6 +2462,29 @@ DECLARE
 BEGIN
   SELECT a.*, CASE WHEN a.outcome = 'new' THEN nullif(current_setting('oncehook.fetch', true), '')::jsonb END INTO told;
   RETURN told;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.report_exchange(d oncehook.delivery)
+ RETURNS oncehook.answer
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  a oncehook.answer;
+BEGIN
+  a.outcome := d.refused;
+  a.code := 200;
+  a.answer := '{"ok":true}';
+  a.content_type := 'application/json; charset=utf-8';
+  a.source := d.source;
+  a.reason := d.reason;
+  IF d.refused = 'question' THEN
+    a.answer := '{"ok":false}';
+    a.body := (oncehook.read_body(oncehook.delivered_bytes(d.damaged), d.content_type)).content;
+    a.headers := oncehook.delivered_object('oncehook.headers', d.source);
+    a.query := oncehook.delivered_object('oncehook.query', d.source);
+  END IF;
+  RETURN a;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.report_fetched()
@@ -2344,6 +2596,8 @@ BEGIN
     a.outcome := 'rejected';
     a.code := 401;
     a.answer := '{"ok":false,"error":' || to_json(d.reason) || '}';
+  ELSIF d.refused IN ('handshake', 'question') THEN
+    RETURN oncehook.report_exchange(d);
   ELSE
     a.outcome := 'unavailable';
     a.code := 503;
@@ -2453,6 +2707,21 @@ EXCEPTION WHEN OTHERS THEN
   RETURN NULL; -- a server whose policy forbids SHA-1
 END $function$;
 
+CREATE OR REPLACE FUNCTION oncehook.shows_secret(source text, q oncehook.request, place jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  given text := oncehook.value_at(q, place ->> 'from', place -> 'path') #>> '{}';
+BEGIN
+  PERFORM FROM oncehook.webhook_secrets k
+    WHERE k.source_id = source AND k.retired_at IS NULL
+      AND sha256(convert_to(given, 'UTF8')) IN (k.digest, sha256(convert_to(encode(k.digest, 'hex'), 'UTF8')));
+  RETURN FOUND;
+END $function$;
+
 CREATE OR REPLACE FUNCTION oncehook.signed_as_usual(s oncehook.webhook_sources, header text, stamp text, body bytea, at timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
@@ -2549,6 +2818,29 @@ BEGIN
     WHEN place ? 'query' THEN oncehook.value_at(q, 'query', jsonb_build_array(place -> 'query')) #>> '{}'
     WHEN place ? 'body' THEN oncehook.value_at(q, 'body', place -> 'body') #>> '{}'
     WHEN place ? 'item' THEN oncehook.value_at(q, 'item', place -> 'item') #>> '{}' END;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.unchecked(s oncehook.webhook_sources, headers jsonb, query jsonb, body bytea, reason text, mode text)
+ RETURNS oncehook.claim
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF s.rules IS NULL THEN
+    RETURN oncehook.refused(s, s.id, 'rejected', reason);
+  END IF;
+  PERFORM oncehook.exchange(s, headers, query, body, NULL, reason, mode);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION oncehook.unusual_key(s oncehook.webhook_sources, value text, mode text, body_sha256 bytea)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  key text := oncehook.idempotency_key(s.id, value, s.key_format, mode IN ('production', 'production guarded'));
+BEGIN
+  RETURN CASE WHEN key IS NOT NULL AND right(mode, 8) = ' guarded' THEN oncehook.guarded(s.id, body_sha256, key) ELSE key END;
 END $function$;
 
 CREATE OR REPLACE FUNCTION oncehook.usual_encoding(signature jsonb)

@@ -34,6 +34,10 @@ export interface SourceConfig {
   publicUrl: string | undefined;
   /** What the provider's file asks for beside the secret, by name. */
   settings: Record<string, string>;
+  /** Whether nodes of the user's answer questions. */
+  decide: boolean;
+  /** Whether a body may come under one id alone. */
+  guard: boolean | undefined;
   /** Not yet checked: only the provider says whether it may stand here. */
   signature: Record<string, unknown> | undefined;
   addresses: string[] | 'any' | undefined;
@@ -145,6 +149,8 @@ function toSource(name: string, raw: Raw['sources'][string]): SourceConfig {
     toleranceSeconds: raw.tolerance === undefined ? undefined : seconds(raw.tolerance),
     publicUrl: raw.public_url,
     settings: raw.settings,
+    decide: raw.decide,
+    guard: raw.guard,
     signature: raw.signature,
     addresses: raw.addresses,
   };

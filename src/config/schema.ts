@@ -80,6 +80,18 @@ export const sourceSchema = z
       )
       .default({})
       .describe("What the provider's file asks for beside the secret, by name; nothing that is secret."),
+    decide: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether nodes of yours answer the sender's questions. Without it each is refused; nothing is ever approved by default.",
+      ),
+    guard: z
+      .boolean()
+      .describe(
+        "Whether a body that came before is refused under a new id, where the signature does not cover the id. Default: as the provider's file says.",
+      )
+      .exactOptional(),
     signature: z
       .record(z.string(), z.unknown())
       .describe("The sender's signature; only where the provider's file leaves it open.")

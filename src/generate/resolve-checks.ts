@@ -64,6 +64,22 @@ export function checkTolerance(source: SourceConfig, signature: Signature, repor
   });
 }
 
+/** A decision needs a question, and a guard an id that could be changed unseen. */
+export function checkExchange(source: SourceConfig, provider: Provider, report: Report): void {
+  if (source.decide && provider.questions.length === 0)
+    report.issue(['decide'], {
+      message: `${provider.name} asks no questions that nodes of yours could answer.`,
+      expected: 'no decision here',
+      remedy: 'Remove it.',
+    });
+  if (source.guard && (provider.items !== undefined || provider.fetch !== undefined))
+    report.issue(['guard'], {
+      message: `The ids of ${provider.name} stand in what it sends, so that there is nothing to guard.`,
+      expected: 'no guard here',
+      remedy: 'Remove it.',
+    });
+}
+
 /** `body."a.b".0` as `["a.b", "0"]`. */
 export function volatilePaths(paths: readonly string[]): string[][] {
   return paths.map((path) =>

@@ -3,11 +3,13 @@ import { Bug, type Issue, UserError } from '../errors.ts';
 import { byPlace, oneOf, showPath } from '../input/schema-issues.ts';
 import { maxIssues } from '../input/yaml.ts';
 import { compileSignature } from '../providers/compile.ts';
+import { type CompiledAnswer, compileAnswers } from '../providers/compile-exchange.ts';
 import type { CompiledSignature } from '../providers/compiled.ts';
 import { type Catalogue, catalogue } from '../providers/load.ts';
 import { compileRules, type SourceRules } from '../providers/rules.ts';
-import type { Answer, Provider } from '../providers/schema.ts';
+import type { Provider } from '../providers/schema.ts';
 import {
+  checkExchange,
   checkRecipes,
   checkRetention,
   checkTolerance,
@@ -42,7 +44,7 @@ export interface SourceRow {
   retentionDays: number;
   ack: 'after-claim' | 'after-success';
   /** By outcome; what is left out keeps its default. */
-  answers: Record<string, Answer>;
+  answers: Record<string, CompiledAnswer>;
   /** What few senders need: handshakes, questions, a guard, batches, fetched objects. */
   rules: SourceRules | null;
 }
@@ -60,6 +62,8 @@ export interface ResolvedSource extends SourceRow {
   secrets: string[];
   /** The source's own values for {setting.name}. */
   settings: Record<string, string>;
+  /** Whether nodes of the user's answer questions. */
+  decide: boolean;
   providerFile: Provider;
 }
 
@@ -165,6 +169,7 @@ function resolveSource(
   const signature = resolveSignature(source, provider, report);
   checkRecipes(source, report);
   checkRetention(source, provider, report);
+  checkExchange(source, provider, report);
   if (!signature) return undefined;
   checkSecrets(source, signature, report);
   checkTolerance(source, signature, report);
@@ -187,8 +192,9 @@ function resolveSource(
     maxAttempts: source.maxAttempts,
     retentionDays: source.retentionDays,
     ack: source.ack,
-    answers: { ...provider.answers },
-    rules: compileRules(provider),
+    answers: compileAnswers(provider.answers),
+    rules: compileRules(provider, source),
+    decide: source.decide,
     project: config.project,
     credential: config.credential,
     path: source.path,

@@ -43,7 +43,21 @@ const when = z
     'Which requests these are: what stands at each of these places, as text, or { is: present }, { is: absent } (also null), { is: empty } (an empty list, object or text).',
   );
 
+/** A MAC of a text of somebody's choice would let him sign: only who has proved to know the secret may ask for one. */
+export function asksForMac({ body = '' }: z.infer<typeof answer>): boolean {
+  const parts = compileAnswer(body).parts ?? [];
+  return parts.some((part) => typeof part !== 'string' && part.as !== undefined);
+}
+
+const noMac = answer.refine((one) => !asksForMac(one), {
+  path: ['body'],
+  error: 'no |hmac-sha256 here: it is for handshakes that are signed',
+});
+
 const name = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'a name such as url_verification');
+
+/** The answer of an outcome. */
+export const outcomeAnswer = noMac;
 
 /** A request of the sender's that is no event: it checks the address and expects its own answer. */
 export const handshake = z
@@ -66,6 +80,10 @@ export const handshake = z
     answer,
     sample: sample.describe('Such a request.'),
   })
+  .refine(({ check, answer: given }) => check === 'signature' || !asksForMac(given), {
+    path: ['answer', 'body'],
+    error: 'no |hmac-sha256 without `check: signature`: anyone could have a text of his own signed',
+  })
   .describe('A request that checks the address and is no event.');
 
 /** A request that asks for a decision, and is no event either. */
@@ -74,8 +92,8 @@ export const question = z
     name: name.describe('How it is called in the ledger and in the docs.'),
     when,
     sample: sample.describe('Such a request.'),
-    refuse: answer.describe("The answer where nothing decides, in the sender's own words."),
-    accept: answer.describe(
+    refuse: noMac.describe("The answer where nothing decides, in the sender's own words."),
+    accept: noMac.describe(
       'The answer that says yes: what the decision branch is generated with as an example.',
     ),
   })

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { addressSchema } from '../input/addresses.ts';
 import { durationSchema } from '../input/duration.ts';
 import { itemsSchema } from './batches.ts';
-import { answer, handshake, question } from './exchange.ts';
+import { handshake, outcomeAnswer, question } from './exchange.ts';
 import { fetchSchema } from './fetch.ts';
 import { recipeText } from './fields.ts';
 import { guideSchema, settingsSchema } from './guide.ts';
 import { sample } from './request-sample.ts';
 import { signatureSchema } from './signature.ts';
 
-/** What the gate can decide about a delivery. */
-export const outcomes = [
+/** What the gate can decide about a delivery of an event. */
+const eventOutcomes = [
   'new',
   'reclaimed',
   'duplicate',
@@ -20,6 +20,9 @@ export const outcomes = [
   'rejected',
   'unavailable',
 ] as const;
+
+/** What the gate can decide about a request. The last two are no events and bring answers of their own. */
+export const outcomes = [...eventOutcomes, 'handshake', 'question'] as const;
 
 const retry = z
   .strictObject({
@@ -80,7 +83,7 @@ export const providerSchema = z
     questions: z.array(question).default([]).describe('Requests that ask for a decision and are no events.'),
     settings: settingsSchema.default({}),
     answers: z
-      .partialRecord(z.enum(outcomes), answer)
+      .partialRecord(z.enum(eventOutcomes), outcomeAnswer)
       .default({})
       .describe('Answers that the sender insists on.'),
     retry,
@@ -113,9 +116,13 @@ export const providerSchema = z
     path: ['fetch'],
     error: 'nothing beside `items`: what is fetched is one event',
   })
+  .refine(({ guard, items, fetch }) => guard === undefined || (items === undefined && fetch === undefined), {
+    path: ['guard'],
+    error: 'no guard beside `items` or `fetch`, whose ids stand in the body',
+  })
   .describe('A sender of webhooks.');
 
-export type Answer = z.infer<typeof answer>;
+export type Answer = z.infer<typeof outcomeAnswer>;
 export type Outcome = (typeof outcomes)[number];
 export type Sample = z.infer<typeof sample>;
 

@@ -9,7 +9,8 @@ CREATE TYPE oncehook.claim AS (
 
 -- What `receive` hands on to `report`, in the setting oncehook.delivery: written as text and read again for every
 -- delivery, so it holds nothing that few need. `refused` null: it may have been claimed, under `token`. Else `taken`
--- (a duplicate), `unkeyed`, `rejected`, or `unavailable` (the gate itself is not set up: the sender must retry).
+-- (a duplicate), `unkeyed`, `rejected`, `handshake`, `question`, or `unavailable` (the gate itself is not set up: the
+-- sender must retry).
 -- Beside it, for all but the common duplicate: oncehook.body (the body's text; of a `damaged` one the base64 of its
 -- bytes), oncehook.headers and oncehook.query (as n8n gave them; the row of a new event has them redacted).
 CREATE TYPE oncehook.delivery AS (
@@ -54,7 +55,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- end with the transaction. Never raises for anything that a sender can put into a request.
 --   body: base64 of the exact bytes, null where n8n had none (multipart)
 --   headers, query: JSON text of objects; recipe: the node's text, null for the source's own
---   mode: n8n's executionMode; everything but `production` keys in a space of its own
+--   mode: n8n's executionMode; everything but `production` keys in a space of its own. ` GET` behind it: the method
 CREATE FUNCTION oncehook.receive(source text, body text, headers text, query text, recipe text, mode text)
 RETURNS oncehook.claim
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
@@ -83,6 +84,7 @@ DECLARE
   setting text;
   signature text;
   stamp text;
+  done boolean;
 BEGIN
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
   IF s.active IS NOT TRUE OR body IS NULL OR s.rules ?| '{items,fetch}' THEN
@@ -104,7 +106,7 @@ BEGIN
     IF oncehook.signed_as_usual(s, signature, stamp, raw, now()) IS NOT TRUE THEN
       reason := oncehook.verify_fully(s, head, params, raw, now());
       IF reason IS NOT NULL THEN
-        RETURN oncehook.refused(s, source, 'rejected', reason);
+        RETURN oncehook.unchecked(s, head, params, raw, reason, mode);
       END IF;
     END IF;
     content := convert_from(raw, 'UTF8');
@@ -119,7 +121,7 @@ BEGIN
     params := oncehook.read_object(query);
     reason := oncehook.verify_fully(s, head, params, raw, now());
     IF reason IS NOT NULL THEN
-      RETURN oncehook.refused(s, source, 'rejected', reason);
+      RETURN oncehook.unchecked(s, head, params, raw, reason, mode);
     END IF;
     r := oncehook.read_body(raw, head ->> 'content-type');
     content := r.content;
@@ -127,6 +129,14 @@ BEGIN
     damage := coalesce(r.damage, 'escapes'); -- it may have been a header
     doc := CASE WHEN payload IS NULL THEN content::json END;
   END;
+  IF s.rules IS NOT NULL THEN
+    -- A handshake or a question is no event.
+    SELECT x.done, x.answers, x.next_mode INTO done, s.answers, mode
+      FROM oncehook.exchange(s, head, params, raw, payload, NULL, mode) x;
+    IF done THEN
+      RETURN NULL;
+    END IF;
+  END IF;
   sha := sha256(raw);
 
   -- One lone body placeholder that finds a string or a number; everything else by the whole plan.
@@ -142,16 +152,18 @@ BEGIN
       value := oncehook.evaluate(s.key_plan, head, params, payload, doc, sha, NULL);
     END IF;
   END IF;
-  -- The usual key, and what `idempotency_key` makes of all others; null without a value.
+  -- The usual key, and what `unusual_key` makes of all others; null without a value.
   key := CASE WHEN mode = 'production' AND s.key_format = 'plain' AND octet_length(value) <= 450 AND NOT starts_with(value, 'sha256:')
-    THEN source || ':' || value ELSE oncehook.idempotency_key(source, value, s.key_format, mode = 'production') END;
+    THEN source || ':' || value ELSE oncehook.unusual_key(s, value, mode, sha) END;
   SELECT e.id, e.status, e.body_sha256 INTO taken_id, taken_status, taken_sha
     FROM oncehook.webhook_events e WHERE e.idempotency_key = key AND e.locked_until >= now();
   IF taken_sha = sha THEN
     -- The common duplicate: nothing of it is needed any more but who sent it. Its audit row may be lost with
     -- the server (unless a claim of the same transaction would be lost with it): the claim that it tells of is
     -- on disk already.
-    setting := set_config('oncehook.delivery', ROW('taken', NULL, source, key, NULL, NULL, NULL, sha, NULL, NULL,
+    setting := set_config('oncehook.delivery', ROW('taken',
+        CASE WHEN s.rules IS NOT NULL THEN oncehook.guard_reason(s, value, mode, key) END,
+        source, key, NULL, NULL, NULL, sha, NULL, NULL,
         oncehook.sender(head), taken_id, taken_status, sha, s.ack, s.answers)::oncehook.delivery::text, true)
       || set_config('synchronous_commit', CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN 'off' ELSE 'on' END, true);
     RETURN NULL;
@@ -177,7 +189,7 @@ BEGIN
   END IF;
   setting := set_config('oncehook.delivery', ROW(
       CASE WHEN value IS NULL THEN 'unkeyed' WHEN token IS NULL THEN 'taken' END,
-      CASE WHEN value IS NOT NULL THEN NULL
+      CASE WHEN value IS NOT NULL THEN CASE WHEN s.rules IS NOT NULL AND token IS NULL THEN oncehook.guard_reason(s, value, mode, key) END
         WHEN content IS NULL THEN 'no id in the headers, and no body'
         ELSE 'no stable id where the recipe looks' END,
       source, key, type, object, head ->> 'content-type', sha, damage IS NOT NULL, token,
@@ -318,7 +330,7 @@ BEGIN
       '{"ok":true,"duplicate":true,"message":"event already accepted","key":' || to_json(d.key) || ',"status":"'
         || coalesce(d.status, 'success') || CASE WHEN outcome = 'mismatch' THEN '","mismatch":true}' ELSE '"}' END,
       'application/json; charset=utf-8', NULL,
-      d.key, NULL, NULL, coalesce(d.status, 'success'), NULL, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::oncehook.answer;
+      d.key, NULL, NULL, coalesce(d.status, 'success'), d.reason, d.source, d.event_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::oncehook.answer;
     IF d.ack = 'after-success' AND d.status IN ('received', 'processing', 'failed') THEN
       -- The work is not done, and the sender has no answer that says so: this sender's retry is the plan.
       a.code := 503;
@@ -363,6 +375,8 @@ BEGIN
     a.outcome := 'rejected';
     a.code := 401;
     a.answer := '{"ok":false,"error":' || to_json(d.reason) || '}';
+  ELSIF d.refused IN ('handshake', 'question') THEN
+    RETURN oncehook.report_exchange(d);
   ELSE
     a.outcome := 'unavailable';
     a.code := 503;

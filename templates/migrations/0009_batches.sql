@@ -2,19 +2,22 @@
 -- each of its events. The check is made once and over the whole request; each event has a key, a body and a place
 -- in the ledger of its own.
 
--- A request that was opened and checked, before its events are named. `refused` is not null where it goes no further.
+-- A request that was opened and checked, before its events are named. `refused` is not null where it goes no further;
+-- of a handshake or a question, `exchanged`, the answer has been handed on.
 CREATE TYPE oncehook.opened AS (
   refused text, reason text, raw bytea, headers jsonb, query jsonb, kept_headers jsonb, kept_query jsonb,
   content text,   -- what the body says, as JSON text; null for an empty body
   payload jsonb,  -- the same for look-ups; null where jsonb cannot hold it
   damage text,    -- as in oncehook.reading; also where it was a header that had to be mended
-  sender text
+  sender text,
+  answers jsonb   -- the source's, for this request
 );
 
 -- The first half of `receive`, by the functions that expect everything: never raises for anything that a sender can
 -- put into a request.
-CREATE FUNCTION oncehook.open_request(s oncehook.webhook_sources, body text, headers text, query text) RETURNS oncehook.opened
-LANGUAGE plpgsql STABLE AS $f$
+CREATE FUNCTION oncehook.open_request(s oncehook.webhook_sources, body text, headers text, query text, mode text)
+RETURNS oncehook.opened
+LANGUAGE plpgsql VOLATILE AS $f$
 #variable_conflict use_variable
 DECLARE
   o oncehook.opened;
@@ -44,11 +47,14 @@ BEGIN
     o.query := oncehook.read_object(query);
   END IF;
   o.reason := oncehook.verify_fully(s, o.headers, o.query, o.raw, now());
-  IF o.reason IS NOT NULL THEN
-    o.refused := 'rejected';
+  IF o.reason IS NULL THEN
+    r := oncehook.read_body(o.raw, o.headers ->> 'content-type');
+  END IF;
+  SELECT CASE WHEN x.done THEN 'exchanged' END, x.answers INTO o.refused, o.answers
+    FROM oncehook.exchange(s, o.headers, o.query, o.raw, r.payload, o.reason, mode) x;
+  IF o.refused IS NOT NULL THEN
     RETURN o;
   END IF;
-  r := oncehook.read_body(o.raw, o.headers ->> 'content-type');
   o.content := r.content;
   o.payload := r.payload;
   o.damage := coalesce(r.damage, o.damage);
@@ -194,7 +200,11 @@ DECLARE
 BEGIN
   PERFORM set_config('oncehook.items', '', true);
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  o := oncehook.open_request(s, body, headers, query);
+  o := oncehook.open_request(s, body, headers, query, mode);
+  IF o.refused = 'exchanged' THEN
+    RETURN;
+  END IF;
+  s.answers := coalesce(o.answers, s.answers);
   plan := oncehook.compile_recipe(coalesce(recipe, s.key_recipe));
   IF o.refused IS NULL AND (plan IS NULL OR s.rules -> 'items' IS NULL) THEN
     o.refused := 'unavailable';

@@ -40,7 +40,11 @@ DECLARE
 BEGIN
   PERFORM set_config('oncehook.fetch', '', true);
   SELECT * INTO s FROM oncehook.webhook_sources w WHERE w.id = source;
-  o := oncehook.open_request(s, body, headers, query);
+  o := oncehook.open_request(s, body, headers, query, mode);
+  IF o.refused = 'exchanged' THEN
+    RETURN NULL;
+  END IF;
+  s.answers := coalesce(o.answers, s.answers);
   -- The node's recipe is for the object, and is said to be broken before anything is acknowledged.
   IF o.refused IS NULL AND (s.rules -> 'fetch' IS NULL OR oncehook.compile_recipe(coalesce(recipe, s.key_recipe)) IS NULL) THEN
     o.refused := 'unavailable';

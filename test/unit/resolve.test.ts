@@ -52,7 +52,7 @@ describe('resolving', () => {
       ...{ key: '{body.id}', keyFormat: 'plain', type: '{body.type}', object: '{body.data.object.id}' },
       volatile: [['pending_webhooks']],
       ...{ toleranceSeconds: 600, leaseSeconds: 900, maxAttempts: 8, retentionDays: 90, ack: 'after-claim' },
-      ...{ answers: {}, rules: null, addresses: null, secrets: ['A', 'B'], settings: {} },
+      ...{ answers: {}, rules: null, addresses: null, secrets: ['A', 'B'], settings: {}, decide: false },
     });
   });
 

@@ -1,4 +1,5 @@
 import { shapeOf } from '../../providers/compile-batches.ts';
+import { IF_FALSE } from '../../workflow/nodes/if.ts';
 import { respond } from '../../workflow/nodes/respond.ts';
 import type { NodeSpec } from '../../workflow/types.ts';
 import { NODE } from './names.ts';
@@ -56,12 +57,15 @@ export function requestField(name: string, row = '$json'): string {
  * The answer to everything that is not a new event. It fails closed: an item that is no row of the ledger
  * (a node switched off, a credential missing) is a 503.
  */
-export function answerByOutcome({ answers, rules }: WorkflowSource): NodeSpec {
+export function answerByOutcome({ answers, rules, providerFile }: WorkflowSource): NodeSpec {
   const field = (name: string) => (shapeOf(rules) === 'items' ? requestField(name) : `$json.${name}`);
-  const others = Object.entries(answers).filter(([outcome]) => outcome !== 'new' && outcome !== 'reclaimed');
-  const typed = others.some(
-    ([, { content_type }]) => content_type !== undefined && content_type !== JSON_TYPE,
-  );
+  const { new: _, reclaimed: __, ...others } = answers;
+  const { handshakes, questions } = providerFile;
+  const typed = [
+    ...Object.values(others),
+    ...handshakes.map(({ answer }) => answer),
+    ...questions.map(({ refuse }) => refuse),
+  ].some(({ content_type }) => content_type !== undefined && content_type !== JSON_TYPE);
   return respond({
     code: `={{ ${field('code')} ?? 503 }}`,
     headers: [
@@ -75,6 +79,27 @@ export function answerByOutcome({ answers, rules }: WorkflowSource): NodeSpec {
       { name: 'Retry-After', value: `${RETRY_AFTER}` },
     ],
     body: `={{ ${field('answer')} ?? '${UNAVAILABLE}' }}`,
+  });
+}
+
+/**
+ * The answer to a question, as the user's nodes give it in `code`, `answer` and `content_type`. Without a text in
+ * `answer` it is the refusal, as a whole: half an answer could be taken for a yes.
+ */
+export function answerQuestion(): NodeSpec {
+  const refusal = `$('${NODE.isNew}').first(${IF_FALSE}).json`;
+  const decided = `typeof $json.answer === 'string'`;
+  const valid = 'Number.isInteger($json.code) && $json.code >= 200 && $json.code <= 599';
+  return respond({
+    code: `={{ ${decided} && ${valid} ? $json.code : ${refusal}.code }}`,
+    headers: [
+      {
+        name: 'Content-Type',
+        value: `={{ ${decided} && $json.content_type ? $json.content_type : ${refusal}.content_type }}`,
+      },
+      { name: OUTCOME, value: 'question' },
+    ],
+    body: `={{ ${decided} ? $json.answer : ${refusal}.answer }}`,
   });
 }
 

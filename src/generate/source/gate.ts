@@ -4,11 +4,13 @@ import { extractBase64 } from '../../workflow/nodes/extract-from-file.ts';
 import { IF_FALSE, ifTrue } from '../../workflow/nodes/if.ts';
 import { postgres } from '../../workflow/nodes/postgres.ts';
 import { setText } from '../../workflow/nodes/set.ts';
-import { webhook } from '../../workflow/nodes/webhook.ts';
+import { WEBHOOK_POST, webhook } from '../../workflow/nodes/webhook.ts';
 import type { OnError } from '../../workflow/types.ts';
 import { marker } from '../marker.ts';
 import type { StatementName, Statements } from '../statements.ts';
 import { answerByOutcome, requestField, unavailable } from './answers.ts';
+import { addDecision } from './decision.ts';
+import { addGetRequests, takesGet } from './get-requests.ts';
 import { NODE } from './names.ts';
 import type { WorkflowSource } from './types.ts';
 
@@ -41,7 +43,12 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
   builder.add(
     NODE.webhook,
     'webhook',
-    webhook({ path: source.path, webhookId: ids.of('webhook-url'), addresses: source.addresses }),
+    webhook({
+      path: source.path,
+      webhookId: ids.of('webhook-url'),
+      addresses: source.addresses,
+      get: takesGet(source),
+    }),
     marker('webhook', 'Takes the request and keeps its exact bytes.'),
   );
   builder.add(
@@ -98,7 +105,7 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
     answerByOutcome(source),
     marker('answer', 'Answers duplicates, refused and unreadable requests.'),
   );
-  builder.connect(NODE.webhook, NODE.rawBody);
+  builder.connect(NODE.webhook, NODE.rawBody, WEBHOOK_POST);
   if (keyed) {
     builder.connect(NODE.rawBody, NODE.key);
     builder.connect(NODE.key, NODE.claim);
@@ -108,7 +115,9 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
   }
   builder.connect(NODE.claim, NODE.isNew);
   builder.connectError(NODE.claim, NODE.unavailable);
-  builder.connect(NODE.isNew, NODE.answer, IF_FALSE);
+  if (takesGet(source)) addGetRequests(builder, keyed ? NODE.key : NODE.claim);
+  if (source.decide) addDecision(builder, source);
+  else builder.connect(NODE.isNew, NODE.answer, IF_FALSE);
 }
 
 /** The recipe's node; `keep` names the fields that pass on. */

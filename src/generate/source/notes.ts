@@ -10,6 +10,8 @@ export interface Notes {
   /** Only where an object is fetched. */
   object?: string;
   business: string;
+  /** Where nodes of the user answer questions. */
+  decision?: string;
   answer: string;
   replay: string;
   failure: string;
@@ -29,6 +31,7 @@ export function notesFor(source: WorkflowSource): Notes {
     ),
     ...(shape === 'fetch' ? { object: object(source, recipe) } : {}),
     business: business(source),
+    ...(source.decide ? { decision: decision(source) } : {}),
     answer: lines(
       '### Every other answer',
       source.ack === 'after-success'
@@ -148,6 +151,20 @@ const BODY: Record<Shape, string> = {
   items: '- `body`: what was sent, parsed, with this one event in its lists; `headers` and `query` beside it',
   fetch: '- `body`: the object that was fetched, parsed; `headers` and `query` of the delivery beside it',
 };
+
+function decision({ providerFile: { name, questions } }: WorkflowSource): string {
+  const said = ({ status = 200, body = '' }: { status?: number; body?: string }) =>
+    `${status} ${body === '' ? 'without a body' : `\`${body.replaceAll('{{', '{').replaceAll('}}', '}')}\``}`;
+  return lines(
+    '## Your decision',
+    `${name} asks before it acts, and waits for the answer. Put your nodes in the place of **${NODE.decision}**. The item that reaches them holds the question: \`body\`, \`headers\`, \`query\`, and in \`reason\` its name.`,
+    '',
+    'Let them end in an item with `code` and `answer`:',
+    ...questions.map((one) => `- \`${one.name}\`: yes is ${said(one.accept)}, no is ${said(one.refuse)}`),
+    '',
+    'What they leave out is a no; nothing says yes by itself. A question is no event: it is answered anew each time. A node that throws gives the sender 500 (n8n 2.38.7 or newer).',
+  );
+}
 
 function inWords(duration: string): string {
   const amount = Number.parseInt(duration, 10);

@@ -1,5 +1,6 @@
 import { type Shape, shapeOf } from '../../providers/compile-batches.ts';
 import type { Group, Row } from '../../workflow/layout.ts';
+import { takesGet } from './get-requests.ts';
 import { NODE, NOTE } from './names.ts';
 import type { Notes } from './notes.ts';
 import type { WorkflowSource } from './types.ts';
@@ -7,7 +8,8 @@ import type { WorkflowSource } from './types.ts';
 type Cells = Group['cells'];
 
 /** Where the nodes and notes of a source's workflow stand. */
-export function places({ ack, rules }: WorkflowSource, text: Notes): Row[][] {
+export function places(source: WorkflowSource, text: Notes): Row[][] {
+  const { ack, rules } = source;
   const shape = shapeOf(rules);
   // What is fetched has its key further on.
   const gate = line([NODE.webhook, NODE.rawBody, NODE.key, NODE.claim, NODE.isNew]).filter(
@@ -21,7 +23,11 @@ export function places({ ack, rules }: WorkflowSource, text: Notes): Row[][] {
           note: NOTE.gate,
           text: text.gate,
           columns: 5,
-          cells: [...gate, { name: NODE.unavailable, column: 4, row: 1 }],
+          cells: [
+            ...gate,
+            ...(takesGet(source) ? [{ name: NODE.getRequest, column: 1, row: 1 }] : []),
+            { name: NODE.unavailable, column: 4, row: 1 },
+          ],
         },
       ],
       [
@@ -36,7 +42,15 @@ export function places({ ack, rules }: WorkflowSource, text: Notes): Row[][] {
     ],
     [
       [...(text.object === undefined ? [] : [objectGroup(ack, text.object)]), workGroup(shape, ack, text)],
-      [{ note: NOTE.answer, text: text.answer, columns: 3, cells: line([NODE.answer]) }],
+      ...(text.decision === undefined ? [] : [[decisionGroup(text.decision)]]),
+      [
+        {
+          note: NOTE.answer,
+          text: text.answer,
+          columns: 3,
+          cells: [{ name: NODE.answer, column: text.decision === undefined ? 0 : 1, row: 0 }],
+        },
+      ],
     ],
   ];
 }
@@ -68,6 +82,12 @@ const WORK: Record<Shape, (ack: WorkflowSource['ack']) => Cells> = {
   fetch: (ack) =>
     line([NODE.business, NODE.markSuccess, ...(ack === 'after-success' ? [NODE.acknowledge] : [])]),
 };
+
+/** Above "Answer", which refuses where the decision came to nothing: n8n goes from top to bottom. */
+function decisionGroup(text: string): Group {
+  const cells = line([NODE.isQuestion, NODE.decision, NODE.answerQuestion]);
+  return { note: NOTE.decision, text, columns: cells.length, cells };
+}
 
 function objectGroup(ack: WorkflowSource['ack'], text: string): Group {
   const cells = line([

@@ -16,12 +16,14 @@ export interface WorkflowSource {
   /** Who may send; null means anybody. */
   addresses: string[] | null;
   /** What the provider insists on, by outcome. */
-  answers: Record<string, { status?: number; body?: string; content_type?: string }>;
+  answers: Record<string, { status?: number; content_type?: string }>;
+  /** Whether nodes of the user answer the sender's questions. */
+  decide: boolean;
   /** The name of n8n's credential. */
   credential: string;
   /** What few senders need: they decide which kind of workflow it is. */
   rules: SourceRules | null;
   /** The source's own values for {setting.name}. */
   settings: Readonly<Record<string, string>>;
-  providerFile: Pick<Provider, 'name' | 'docs' | 'notes' | 'retry' | 'fetch'>;
+  providerFile: Pick<Provider, 'name' | 'docs' | 'notes' | 'retry' | 'fetch' | 'handshakes' | 'questions'>;
 }

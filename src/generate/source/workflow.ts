@@ -20,6 +20,7 @@ const COLOURS: Record<keyof Notes, keyof typeof STICKY_COLOUR> = {
   gate: 'grey',
   object: 'grey',
   business: 'green',
+  decision: 'green',
   answer: 'grey',
   replay: 'blue',
   failure: 'red',

@@ -8,17 +8,23 @@ export interface WebhookOptions {
   webhookId: string;
   /** Addresses and CIDR ranges that may call; none means any. */
   addresses: string[] | null;
+  /** Whether it takes GET as well, at an output of its own. */
+  get?: boolean;
 }
 
-/** A Webhook node that takes POST, keeps the exact bytes and leaves the answer to a Respond node. */
-export function webhook({ path, webhookId, addresses }: WebhookOptions): NodeSpec {
+/** The outputs of a Webhook node that takes GET as well. */
+export const WEBHOOK_POST = 0;
+export const WEBHOOK_GET = 1;
+
+/** A Webhook node that takes POST (and GET), keeps the exact bytes and leaves the answer to a Respond node. */
+export function webhook({ path, webhookId, addresses, get = false }: WebhookOptions): NodeSpec {
   return {
     type: 'n8n-nodes-base.webhook',
     typeVersion: 2.1,
-    outputs: 1,
+    outputs: get ? 2 : 1,
     webhookId,
     parameters: {
-      httpMethod: 'POST',
+      ...(get ? { multipleMethods: true, httpMethod: ['POST', 'GET'] } : { httpMethod: 'POST' }),
       path,
       responseMode: 'responseNode',
       options: { rawBody: true, ...(addresses?.length ? { ipWhitelist: addresses.join(', ') } : {}) },

@@ -9,6 +9,7 @@ import { addSecret } from '../../../src/ledger/secrets.ts';
 import { syncSources } from '../../../src/ledger/sources.ts';
 import { ensurePostgresCredential } from '../../../src/n8n/credentials.ts';
 import { storedKey } from '../../../src/providers/keys.ts';
+import type { Catalogue } from '../../../src/providers/load.ts';
 import type { Workflow } from '../../../src/workflow/types.ts';
 import { withFixtures } from '../../fixtures/catalogue.ts';
 import type { Account } from './account.ts';
@@ -24,6 +25,8 @@ export interface WorldOptions {
   name: string;
   /** The part of `oncehook.yaml` below `sources:`, indented by two. */
   sources: string;
+  /** Provider files of the test's own, in place of those that ship and the tests' own. */
+  providers?: Catalogue;
   /** Where the ledger's database is; the shared server where left out. A superuser's connection URL. */
   postgresUrl?: string;
   /** The n8n to import into; the shared one where left out. */
@@ -53,7 +56,7 @@ export interface World {
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { account, place } = options.n8n ?? inject('shared');
   const credential = `Oncehook ${options.name}`;
-  const { config, sources } = readConfig(options.name, credential, options.sources);
+  const { config, sources } = readConfig(options, credential);
   const databaseUrl = await createDatabase(
     options.postgresUrl ?? inject('shared').postgresUrl,
     `ledger_${options.name}`,
@@ -65,7 +68,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   await ensurePostgresCredential(account, businessCredential, loginOf(databaseUrl));
 
   const generate = (name: string): Workflow => {
-    const again = readConfig(options.name, credential, options.sources);
+    const again = readConfig(options, credential);
     const index = again.sources.findIndex((one) => one.name === name);
     const file = workflowFiles(config, again.sources)[index];
     const workflow = JSON.parse(file?.content ?? '') as Workflow;
@@ -90,10 +93,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-function readConfig(project: string, credential: string, sources: string) {
-  const text = `project: ${project}\ncredential: ${credential}\nsources:\n${sources}`;
+function readConfig({ name, sources, providers = withFixtures }: WorldOptions, credential: string) {
+  const text = `project: ${name}\ncredential: ${credential}\nsources:\n${sources}`;
   const config = parseConfig(text, 'oncehook.yaml');
-  return { config, sources: resolveSources(config, withFixtures) };
+  return { config, sources: resolveSources(config, providers) };
 }
 
 /** The schema, n8n's role, the sources and their secrets: what `migrate` and `secrets` do. */

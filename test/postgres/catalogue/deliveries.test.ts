@@ -37,7 +37,7 @@ describe.each(single)('deliveries of %s', (slug) => {
 
   /** What of an answer the file decides, or leaves to the gate. */
   const heard = ({ outcome, code, answer, content_type }: Answer, request: Request) => {
-    const own = provider.answers[outcome as Outcome];
+    const own = provider.answers[outcome as keyof typeof provider.answers];
     const given = {
       outcome,
       code,

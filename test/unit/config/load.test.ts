@@ -46,6 +46,8 @@ describe('a config file', () => {
           object: undefined,
           toleranceSeconds: undefined,
           settings: {},
+          decide: false,
+          guard: undefined,
           signature: undefined,
           addresses: undefined,
         },

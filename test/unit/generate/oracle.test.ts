@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { sourceWorkflow } from '../../../src/generate/source/workflow.ts';
 import { serialise } from '../../../src/workflow/serialise.ts';
 import type { Json, Parameters, Workflow, WorkflowNode } from '../../../src/workflow/types.ts';
+import { exchangeCatalogue } from '../../fixtures/exchange.ts';
 import { KINDS, resolved } from './sources.ts';
 
 /** What n8n's own description of a node says of one parameter. */
@@ -61,7 +62,14 @@ describe.skipIf(installed === undefined)('n8n itself', () => {
       (ack) => JSON.parse(serialise(sourceWorkflow(resolved(name, { ...raw, ack })))) as Workflow,
     ),
   );
-  const nodes = workflows.flatMap((workflow) =>
+  const exchanging = [
+    { provider: 'greeter', secrets: ['SECRET'] },
+    { provider: 'asker', secrets: ['SECRET'], decide: true },
+  ].map(
+    (raw) =>
+      JSON.parse(serialise(sourceWorkflow(resolved(raw.provider, raw, {}, exchangeCatalogue)))) as Workflow,
+  );
+  const nodes = [...workflows, ...exchanging].flatMap((workflow) =>
     workflow.nodes.map((node) => ({ label: `${workflow.name}: ${node.name}`, node })),
   );
 

@@ -89,7 +89,7 @@ describe('any valid config', () => {
         expect(timeout).toBeLessThan(source.leaseSeconds);
       }),
     );
-  });
+  }, 60_000);
 
   test('keeps ids, webhookId and name of every node when all but project and id changes', () => {
     const identity = ({ id, nodes }: Workflow) => [
@@ -113,7 +113,7 @@ describe('any valid config', () => {
         expect(two && identity(two)).toEqual(one && identity(one));
       }),
     );
-  });
+  }, 60_000);
 
   test('never lets n8n evaluate a recipe', () => {
     const workflow = sourceWorkflow(resolved('x', { ...RAW.stripe, key: '=1+1{body.id}' }, {}), STATEMENTS);

@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { parseConfig } from '../../../src/config/load.ts';
 import { type ResolvedSource, resolveSources } from '../../../src/generate/resolve.ts';
 import type { Statements } from '../../../src/generate/statements.ts';
+import type { Catalogue } from '../../../src/providers/load.ts';
 import { withFixtures } from '../../fixtures/catalogue.ts';
 
 /** A source as `oncehook.yaml` holds it. */
@@ -43,12 +44,14 @@ export function configText(sources: Record<string, RawSource>, more: Record<stri
   return stringify({ project: 'shop', ...more, sources });
 }
 
-/** One source, resolved against the real provider files and the tests' own. Throws UserError as `generate` would. */
-export function resolved(name: string, raw: RawSource, more: Record<string, unknown> = {}): ResolvedSource {
-  const [source] = resolveSources(
-    parseConfig(configText({ [name]: raw }, more), 'oncehook.yaml'),
-    withFixtures,
-  );
+/** One source, resolved against the real provider files and the tests' own unless others are given. Throws UserError as `generate` would. */
+export function resolved(
+  name: string,
+  raw: RawSource,
+  more: Record<string, unknown> = {},
+  providers: Catalogue = withFixtures,
+): ResolvedSource {
+  const [source] = resolveSources(parseConfig(configText({ [name]: raw }, more), 'oncehook.yaml'), providers);
   if (!source) {
     throw new Error('The config has no source');
   }
