@@ -120,6 +120,18 @@ export const providerSchema = z
     path: ['guard'],
     error: 'no guard beside `items` or `fetch`, whose ids stand in the body',
   })
+  .superRefine(({ content_type, signature }, context) => {
+    const bytes =
+      signature.scheme === 'jws' ||
+      signature.scheme === 'jwt' ||
+      ('signed' in signature && /\{body[|}]/.test(JSON.stringify(signature.signed)));
+    if (content_type === 'multipart/form-data' && bytes)
+      context.addIssue({
+        code: 'custom',
+        path: ['content_type'],
+        message: 'no multipart form where the bytes of the body are signed: n8n hands on its fields alone',
+      });
+  })
   .describe('A sender of webhooks.');
 
 export type Answer = z.infer<typeof outcomeAnswer>;

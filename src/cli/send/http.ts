@@ -1,6 +1,7 @@
 import { UserError } from '../../errors.ts';
 import type { SignedRequest } from '../deliveries.ts';
 import { withInvocation } from '../invocation.ts';
+import { onTheWire } from './multipart.ts';
 import type { Sent } from './rounds.ts';
 
 /** Longer than any sender waits. */
@@ -27,8 +28,9 @@ export function webhookUrl(base: string, path: string, test: boolean): URL {
  * Posts one delivery and reads the answer; `test` for n8n's test URL.
  * @throws UserError where nothing answers, with what to do.
  */
-export async function post(url: URL, request: SignedRequest, test: boolean): Promise<Omit<Sent, 'ms'>> {
+export async function post(url: URL, signed: SignedRequest, test: boolean): Promise<Omit<Sent, 'ms'>> {
   const target = new URL(url);
+  const request = onTheWire(signed);
   for (const [name, value] of Object.entries(request.query)) target.searchParams.set(name, value);
   try {
     const response = await fetch(target, {

@@ -1,6 +1,5 @@
 import { type Shape, shapeOf } from '../../providers/compile-batches.ts';
 import type { WorkflowBuilder } from '../../workflow/builder.ts';
-import { extractBase64 } from '../../workflow/nodes/extract-from-file.ts';
 import { IF_FALSE, ifTrue } from '../../workflow/nodes/if.ts';
 import { postgres } from '../../workflow/nodes/postgres.ts';
 import { setText } from '../../workflow/nodes/set.ts';
@@ -12,6 +11,7 @@ import { answerByOutcome, requestField, unavailable } from './answers.ts';
 import { addDecision } from './decision.ts';
 import { addGetRequests, takesGet } from './get-requests.ts';
 import { NODE } from './names.ts';
+import { addRawBody } from './raw-body.ts';
 import type { WorkflowSource } from './types.ts';
 
 /** The origin of this n8n: execution ids repeat from one n8n to the next. */
@@ -51,12 +51,7 @@ export function addGate(builder: WorkflowBuilder, source: WorkflowSource, statem
     }),
     marker('webhook', 'Takes the request and keeps its exact bytes.'),
   );
-  builder.add(
-    NODE.rawBody,
-    'raw-body',
-    extractBase64(),
-    marker('raw-body', 'Turns the exact bytes into text that the next nodes can carry.'),
-  );
+  addRawBody(builder, source);
   const { statement, purpose, fresh } = CLAIMS[shape];
   // What is fetched has a key, and not the delivery.
   const keyed = shape !== 'fetch';

@@ -25,5 +25,8 @@ export interface WorkflowSource {
   rules: SourceRules | null;
   /** The source's own values for {setting.name}. */
   settings: Readonly<Record<string, string>>;
-  providerFile: Pick<Provider, 'name' | 'docs' | 'notes' | 'retry' | 'fetch' | 'handshakes' | 'questions'>;
+  providerFile: Pick<
+    Provider,
+    'name' | 'docs' | 'notes' | 'retry' | 'fetch' | 'handshakes' | 'questions' | 'content_type'
+  >;
 }
