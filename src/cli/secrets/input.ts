@@ -70,10 +70,12 @@ function isPiped(): boolean {
 
 /** The line break at the end is the shell's. */
 function oneLine(text: string): string {
-  const value = text.replace(/\r?\n$/, '');
+  // A key or a certificate has several lines, which mean nothing.
+  const key = /^\s*-----BEGIN [A-Z ]+-----[^-]*-----END [A-Z ]+-----\s*$/.test(text);
+  const value = key ? text.trim().replace(/\s*\r?\n\s*/g, ' ') : text.replace(/\r?\n$/, '');
   if (value !== '' && value.length <= MOST_CHARACTERS && !/[\r\n]/.test(value)) return value;
   throw new UserError({
     message: value === '' ? 'The secret is empty.' : 'The secret is not one line of text.',
-    expected: 'one line, as the sender shows it',
+    expected: 'one line, as the sender shows it, or a key or certificate with its lines BEGIN and END',
   });
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { UserError } from '../../errors.ts';
 import type { ResolvedSource } from '../../generate/resolve.ts';
 import { shapeOf } from '../../providers/compile-batches.ts';
+import { isKeyed } from '../../providers/compiled.ts';
 import { type Context, findSource, loadContext } from '../context.ts';
 import { findDatabase } from '../database.ts';
 import { type DeliveryPlan, type SignedRequest, signedRequest } from '../deliveries.ts';
@@ -44,12 +45,12 @@ export async function send(
   const context = await loadContext(options.config);
   const source = findSource(context, name);
   if (options.expect) checkExpectation(options.expect);
-  const body = options.event === undefined ? undefined : await readEvent(options.event);
+  const body = options.event === undefined ? undefined : await readInput(options.event, '--event');
   const nonce = options.id ?? randomBytes(6).toString('hex');
   const plan: Omit<DeliveryPlan, 'now'> = {
     source,
     nonce,
-    secret: await findSecret(source, context, env),
+    secret: await findSecret(source, context, options.privateKey, env),
     type: options.type,
     body,
     headers: options.header,
@@ -112,12 +113,23 @@ async function openWay(
   return { ...gate, target: database.name };
 }
 
-/** The first of the source's secrets that has a value here: the environment's, or that of `oncehook dev`. */
+/**
+ * What signs: the key of a file that was named, or the first of the source's secrets that has a value here, in the
+ * environment or in what `oncehook dev` keeps.
+ */
 async function findSecret(
   source: ResolvedSource,
   context: Context,
+  keyFile: string | undefined,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
+  if (keyFile !== undefined) {
+    if (isKeyed(source.signature)) return (await readInput(keyFile, '--private-key')).toString();
+    throw new UserError({
+      message: `The source "${source.name}" is checked by a secret and not by a public key.`,
+      remedy: 'Leave --private-key out.',
+    });
+  }
   if (source.signature.scheme === 'none') return undefined;
   const kept = await readDevSecrets(context.devFolder);
   for (const values of [env, kept]) {
@@ -126,14 +138,14 @@ async function findSecret(
   throw await noSecret(source, context);
 }
 
-async function readEvent(file: string): Promise<Uint8Array> {
+async function readInput(file: string, option: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
     throw new UserError({
       file,
       message: `The file cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-      remedy: 'Check the path after --event.',
+      remedy: `Check the path after ${option}.`,
     });
   }
 }

@@ -18,6 +18,8 @@ export interface SendOptions extends CommonOptions, DatabaseOptions {
   event?: string;
   header?: Record<string, string>;
   id?: string;
+  /** A file with the private key to sign with, where the source knows a public one. */
+  privateKey?: string;
   tamper?: Tamper;
   expect?: string[];
   /** With --to-ledger: whether what was claimed is completed. */
@@ -63,6 +65,7 @@ function options(command: Command): Command {
     .option('--event <file>', 'the exact bytes of the body, in place of a sample')
     .option('--header <name: value>', 'a header of the request; may be given several times', header)
     .option('--id <text>', 'the same text is the same event; a new one each time by default', nonce)
+    .option('--private-key <file>', 'sign with this key, where the source checks by a public key')
     .addOption(new Option('--tamper <what>', 'break the delivery on purpose').choices(TAMPERS))
     .option(
       '--expect <outcomes>',
