@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { splitPath } from '../../src/providers/signed.ts';
+import { isForm } from '../../src/providers/signing/document.ts';
 import type { Looked } from './recipes.ts';
 import type { Request } from './requests.ts';
 
@@ -8,8 +9,7 @@ type Read = { json: unknown } | { form: [name: string, value: string][] };
 
 function read({ body, headers }: Request): Read {
   const text = Buffer.from(body).toString();
-  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
-    return { form: [...new URLSearchParams(text)] };
+  if (isForm(headers['content-type'])) return { form: [...new URLSearchParams(text)] };
   return { json: JSON.parse(text) };
 }
 

@@ -82,7 +82,10 @@ describe.each(listProviders())('what the signature of %s does not cover', (slug)
 
   test('another address is accepted exactly where the file says so', async () => {
     const id = `${slug}-elsewhere`.slice(0, 40);
-    const elsewhere = compileSignature(provider.signature, { publicUrl: publicUrl(id) });
+    const settings = Object.fromEntries(
+      Object.entries(provider.settings).map(([name, { example }]) => [name, example]),
+    );
+    const elsewhere = compileSignature(provider.signature, { publicUrl: publicUrl(id), settings });
     await gate.addSource(id, { ...source, id, name: id, signature: elsewhere }, secrets);
     expect(await accepted(requests, id)).toEqual(requests.map(() => uncovered.includes('url')));
   });

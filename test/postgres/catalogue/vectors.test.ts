@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listProviders, loadProvider } from '../../../src/providers/load.ts';
+import { libraries } from '../../oracles/libraries.ts';
 import { type Gate, openGate } from '../harness/gate.ts';
 import { readVectors, stored } from '../harness/gate-signatures.ts';
 import { verdicts } from './verdicts.ts';
@@ -14,12 +15,13 @@ afterAll(() => gate.database.drop());
 const slugOf = (vector: string) => (vector === 'mercado-pago' ? 'mercadopago' : vector);
 const vectors = readVectors().filter(([name]) => listProviders().includes(slugOf(name)));
 
-test('every provider that rests on a vector or a library has a vector', () => {
+test('every provider that rests on a vector or a library has one', () => {
   const proven = listProviders().filter((slug) =>
     ['sdk', 'vector'].includes(loadProvider(slug).proof?.by ?? ''),
   );
   // What stands for a sender of one's own is checked by the same signature as GitHub's.
-  const signed = ['custom', ...vectors.map(([name]) => slugOf(name))];
+  const judged = Object.values(libraries).flatMap(({ slugs }) => slugs);
+  const signed = ['custom', ...judged, ...vectors.map(([name]) => slugOf(name))];
   expect(proven.filter((slug) => !signed.includes(slug))).toEqual([]);
 });
 
