@@ -25,14 +25,23 @@ export function listProviders(): string[] {
  * @throws UserError where there is none (with the nearest one and the list), or with every issue of its file.
  */
 export function loadProvider(slug: string): Provider {
-  const known = listProviders();
+  const listed = listProviders();
   // Only a listed name becomes part of a path.
-  if (!known.includes(slug))
-    throw new UserError({ message: 'This provider is not known.', ...oneOf(slug, known) });
+  if (!listed.includes(slug))
+    throw new UserError({ message: 'This provider is not known.', ...oneOf(slug, listed) });
   const text = readTemplate(`providers/${slug}.yaml`);
-  const compiled = compiledProviders()?.[digest(text)];
-  return compiled ? { ...compiled, slug } : parseProvider(slug, text, `templates/providers/${slug}.yaml`);
+  const mark = digest(text);
+  const compiled = compiledProviders()?.[mark];
+  if (compiled) return { ...compiled, slug };
+  const known = read.get(slug);
+  if (known?.mark === mark) return known.provider;
+  const provider = parseProvider(slug, text, `templates/providers/${slug}.yaml`);
+  read.set(slug, { mark, provider });
+  return provider;
 }
+
+/** Provider files that this process has read, with the digest of their text. */
+const read = new Map<string, { mark: string; provider: Provider }>();
 
 /**
  * Provider files as the build has read and checked them, by the digest of their text: to parse YAML costs more than
