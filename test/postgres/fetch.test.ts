@@ -227,7 +227,7 @@ test("n8n's role can do no more with these functions than with the others", asyn
   await gate.n8n.query(made);
   expect(await delivered(told)).toMatchObject({ status: 'processing' });
   for (const call of [
-    'oncehook.open_request(NULL, NULL, NULL, NULL)',
+    'oncehook.open_request(NULL, NULL, NULL, NULL, NULL)',
     "oncehook.item_bodies('{}', '[]')",
     "oncehook.fetch_values('{}', '{}', '{}', NULL)",
   ])
