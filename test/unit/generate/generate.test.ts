@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
 import { generate } from '../../../src/generate/generate.ts';
-import { configText, RAW } from './sources.ts';
+import { RAW as ALL, configText } from './sources.ts';
+
+/** The sources whose provider files come with Oncehook. */
+const { stripe, yookassa, custom } = ALL;
+const RAW = { stripe, yookassa, custom };
 
 let root = '';
 let configFile = '';
@@ -70,8 +74,8 @@ describe('generate', () => {
   test('keeps file and ids of a renamed source', async () => {
     await generate({ configFile });
     const { id } = JSON.parse(await read('workflows/stripe.json')) as { id: string };
-    const { stripe, ...others } = RAW;
-    await configure({ ...others, 'stripe-eu': { ...stripe, id: 'stripe' } });
+    const { stripe: old, ...others } = RAW;
+    await configure({ ...others, 'stripe-eu': { ...old, id: 'stripe' } });
     const result = await generate({ configFile });
     expect(result.leftOver).toEqual([]);
     expect(JSON.parse(await read('workflows/stripe.json'))).toMatchObject({
