@@ -72,11 +72,29 @@ test('generate writes, then changes nothing; --check says when something is out 
 
   const file = join(cwd, 'workflows/bank.json');
   const workflow = readFileSync(file, 'utf8');
-  writeFileSync(file, workflow.replace('"Your business logic"', '"My logic"'));
+  // The user's: kept, and no reason to write.
+  const mine = workflow.replace('"maxTries": 5', '"maxTries": 2');
+  writeFileSync(file, mine);
+  expect((await run(['generate', '--check'], { cwd })).status).toBe(0);
+  // A wire of the gate that was cut: the user is asked.
+  writeFileSync(file, mine.replace('"node": "Raw body"', '"node": "Answer"'));
   expect((await run(['generate', '--check'], { cwd })).status).toBe(1);
-  expect((await run(['generate'], { cwd })).status).toBe(2);
+  const asked = await run(['generate', '--json'], { cwd });
+  expect([asked.status, JSON.parse(asked.stdout)]).toMatchObject([
+    1,
+    { ok: false, written: false, import: [] },
+  ]);
+  expect(
+    JSON.parse(asked.stdout).files.flatMap(({ conflicts }: { conflicts: object[] }) => conflicts)[0],
+  ).toMatchObject({ node: 'Webhook' });
   expect((await run(['generate', '--force'], { cwd })).status).toBe(0);
-  expect(readFileSync(file, 'utf8')).toBe(workflow);
+  expect(readFileSync(file, 'utf8')).toBe(mine);
+
+  const exported = join(cwd, 'export.json');
+  writeFileSync(exported, mine.replace('"maxTries": 2', '"maxTries": 3'));
+  expect((await run(['generate', '--merge', exported], { cwd })).status).toBe(0);
+  expect(readFileSync(file, 'utf8')).toContain('"maxTries": 3');
+  expect((await run(['generate', '--merge', file.replace('bank', 'none')], { cwd })).status).toBe(2);
 });
 
 test('a source under another name: generate warns, removes the old file, and names the imports', async () => {

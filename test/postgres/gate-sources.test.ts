@@ -11,6 +11,15 @@ afterAll(() => gate.database.drop());
 const json = 'application/json; charset=utf-8';
 
 describe('the source', () => {
+  test('knows under another name what it took before', async () => {
+    await gate.addSource('lasting', { name: 'shop' });
+    const first = await gate.send('lasting', { id: 'old' });
+    expect(first).toMatchObject({ outcome: 'new' });
+    await gate.addSource('lasting', { name: 'shop-eu' });
+    expect(await gate.send('lasting', { id: 'old' })).toMatchObject({ outcome: 'duplicate', key: first.key });
+    expect(await gate.send('lasting', { id: 'young' })).toMatchObject({ outcome: 'new' });
+  });
+
   test("the provider's own answers, all but a 503", async () => {
     const answers = {
       new: { status: 202, body: 'OK', content_type: 'text/plain' },

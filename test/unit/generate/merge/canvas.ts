@@ -37,18 +37,14 @@ export interface CanvasNode {
   [key: string]: unknown;
 }
 
-/** What the generator makes of one source. */
+/** What the generator makes of one source; `base` names one of RAW. */
 export function generated(
   raw: RawSource = {},
   statements: Partial<Statements> = {},
   change: (workflow: Workflow) => Workflow = (workflow) => workflow,
 ): Workflow {
-  const source = resolved(String(raw['name'] ?? 'stripe'), {
-    ...RAW.stripe,
-    id: 'stripe',
-    ...raw,
-    name: undefined,
-  });
+  const { name = 'stripe', base = 'stripe', ...rest } = raw;
+  const source = resolved(String(name), { ...RAW[base as keyof typeof RAW], id: 'stripe', ...rest });
   const workflow = change(sourceWorkflow(source, { ...STATEMENTS, ...statements }));
   return stamp(workflow, { generator: '1.0.0', project: 'shop', source: 'stripe', provider: 'stripe' });
 }
