@@ -30,12 +30,11 @@ describe.skipIf(!tools)('a newcomer, with the command line alone', () => {
     return ran.output;
   }
 
+  const call = promisify(execFile);
+
   async function oncehook(...args: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(process.execPath, ['src/cli/main.ts', ...args], {
-      cwd: project.folder,
-      env: project.env,
-    });
-    return stdout;
+    const options = { cwd: project.folder, env: project.env };
+    return (await call(process.execPath, ['src/cli/main.ts', ...args], options)).stdout;
   }
 
   test('gets from an empty stack to workflows and a database that takes events', async () => {
@@ -73,6 +72,18 @@ describe.skipIf(!tools)('a newcomer, with the command line alone', () => {
     expect((await deliverSigned(n8n, 'shop-secret-of-the-sender', 'evt-1')).outcome).toBe('new');
     await n8n.end();
     expect(await oncehook('status', '--stack', 'dev')).toContain('shop');
+  });
+
+  test('sends to the ledger with the secret of the stack, by the line that the refusal gives', async () => {
+    const expected = ['--times', '3', '--expect', 'new,duplicate,duplicate'];
+    const send = ['send', 'shop', '--to-ledger', '--stack', 'dev', ...expected];
+    const refusal: { stderr: string } = await oncehook(...send).then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
+    const [, line = ''] = /(export SHOP_WEBHOOK_SECRET=.*)/.exec(refusal.stderr) ?? [];
+    const options = { cwd: project.folder, env: { ...project.env, NODE: process.execPath } };
+    await call('sh', ['-ec', `${line}; "$NODE" src/cli/main.ts "$@"`, 'sh', ...send], options);
   });
 
   test('a change of oncehook.yaml reaches the database with the next up', async () => {

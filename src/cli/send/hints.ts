@@ -71,12 +71,24 @@ function outcomesOf(deliveries: readonly Sent[]): string {
   return [...times].map(([outcome, number]) => `${count(number, outcome, outcome)}`).join(', ');
 }
 
-/** There is no secret to sign with: what to do depends on whether the development database is there to make one. */
+/**
+ * There is no secret to sign with: what to do depends on whether a stack may hold it, or the development database is
+ * there to make one.
+ */
 export async function noSecret(
-  source: Pick<ResolvedSource, 'name' | 'secrets'>,
+  source: Pick<ResolvedSource, 'id' | 'name' | 'secrets'>,
   { devFolder }: Pick<Context, 'devFolder'>,
+  stack: string | undefined,
 ): Promise<UserError> {
   const names = source.secrets.join(' or ');
+  if (stack !== undefined) {
+    const path = `secrets["${source.id}"].${source.secrets[0]}`;
+    return new UserError({
+      message: `No secret of the source "${source.name}" is known here, and a stack's outputs hold none.`,
+      expected: `the environment variable ${names}`,
+      remedy: `Where the stack's configuration holds it: export ${source.secrets[0]}="$(pulumi config get --stack ${stack} --path '${path}')"`,
+    });
+  }
   const running = await findDevDatabase(devFolder).catch(() => undefined);
   const make = running
     ? 'The development database started before the source was there; restart it (oncehook dev): it makes one.'

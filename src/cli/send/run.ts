@@ -50,7 +50,7 @@ export async function send(
   const plan: Omit<DeliveryPlan, 'now'> = {
     source,
     nonce,
-    secret: await findSecret(source, context, options.privateKey, env),
+    secret: await findSecret(source, context, options, env),
     type: options.type,
     body,
     headers: options.header,
@@ -120,7 +120,7 @@ async function openWay(
 async function findSecret(
   source: ResolvedSource,
   context: Context,
-  keyFile: string | undefined,
+  { privateKey: keyFile, stack }: Pick<SendOptions, 'privateKey' | 'stack'>,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
   if (keyFile !== undefined) {
@@ -135,7 +135,7 @@ async function findSecret(
   for (const values of [env, kept]) {
     for (const name of source.secrets) if (values[name]) return values[name];
   }
-  throw await noSecret(source, context);
+  throw await noSecret(source, context, stack);
 }
 
 async function readInput(file: string, option: string): Promise<Buffer> {
