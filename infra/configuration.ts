@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as pulumi from '@pulumi/pulumi';
 import { type Config, inspectConfig } from '../src/config/load.ts';
 import { type Issue, UserError } from '../src/errors.ts';
@@ -47,7 +47,12 @@ async function readSources(file: string): Promise<{ config: Config; sources: Res
     return { config: inspected.config, sources: resolveInspected(inspected) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const named = (issue: Issue) => (issue.file === path ? { ...issue, file } : issue);
+    // The configuration, and own provider files beside it.
+    const near = `${dirname(path)}${sep}`;
+    const named = (issue: Issue) =>
+      issue.file?.startsWith(near)
+        ? { ...issue, file: join(dirname(file), relative(dirname(path), issue.file)) }
+        : issue;
     const [first, ...rest] = error.issues;
     throw new UserError(named(first), ...rest.map(named));
   }

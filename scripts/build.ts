@@ -3,8 +3,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { build } from 'rolldown';
 import { configJsonSchema } from '../src/config/schema.ts';
-import { COMPILED_SCHEMA } from '../src/generate/generate.ts';
+import { COMPILED_PROVIDER_SCHEMA, COMPILED_SCHEMA } from '../src/generate/generate.ts';
 import { COMPILED_PROVIDERS, compileProviders } from '../src/providers/load.ts';
+import { providerJsonSchema } from '../src/providers/schema.ts';
 
 /**
  * Makes `dist/`: bundled code, because to load hundreds of small files takes half of the time of `oncehook generate`;
@@ -44,6 +45,7 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
 });
 writeFileSync(join(dist, COMPILED_PROVIDERS), JSON.stringify(compileProviders()));
 writeFileSync(join(dist, COMPILED_SCHEMA), JSON.stringify(configJsonSchema()));
+writeFileSync(join(dist, COMPILED_PROVIDER_SCHEMA), JSON.stringify(providerJsonSchema()));
 writeFileSync(
   join(dist, 'LICENSES.txt'),
   bundled

@@ -17,6 +17,10 @@ export const verbs: Record<string, { summary: string; load: () => Promise<{ defa
     summary: 'bring a database up to date: schema, role of n8n, sources',
     load: () => import('./verbs/migrate.ts'),
   },
+  providers: {
+    summary: 'list, search and show the senders that are known',
+    load: () => import('./verbs/providers.ts'),
+  },
   secrets: {
     summary: 'store, list and retire signing secrets',
     load: () => import('./verbs/secrets.ts'),

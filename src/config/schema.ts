@@ -24,7 +24,11 @@ export const sourceSchema = z
     id: word
       .describe("The source's lasting id. Default: its name; to rename a source, keep its old name here.")
       .exactOptional(),
-    provider: z.string().describe('Who sends: the name of a file in templates/providers, without .yaml.'),
+    provider: z
+      .string()
+      .describe(
+        'Who sends: a name that `oncehook providers` lists, or of a file in the folder providers beside this one, without .yaml.',
+      ),
     path: webhookPath.describe("The webhook's path in n8n. Default: the source's name.").exactOptional(),
     secrets: z
       .array(environmentName)

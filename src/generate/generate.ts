@@ -3,6 +3,8 @@ import { type Config, inspectConfig } from '../config/load.ts';
 import { findRenames, type Rename } from '../config/renames.ts';
 import { configJsonSchema } from '../config/schema.ts';
 import { Bug } from '../errors.ts';
+import { catalogueOf } from '../providers/own.ts';
+import { providerJsonSchema } from '../providers/schema.ts';
 import { packageVersion, readCompiled } from '../templates.ts';
 import { serialise } from '../workflow/serialise.ts';
 import type { Workflow } from '../workflow/types.ts';
@@ -18,8 +20,10 @@ import { readStatements } from './statements.ts';
 import { applyWrite, type OutputFile, type PlannedFile, planWrite, withContent } from './write.ts';
 
 const SCHEMA_FILE = 'oncehook.schema.json';
-/** The file of the build that holds the JSON Schema; the sources make it anew. */
+const PROVIDER_SCHEMA_FILE = 'oncehook-provider.schema.json';
+/** The files of the build that hold the JSON Schemas; the sources make them anew. */
 export const COMPILED_SCHEMA = 'config-schema.json';
+export const COMPILED_PROVIDER_SCHEMA = 'provider-schema.json';
 
 export interface GenerateOptions {
   /** As the user named it. Default `oncehook.yaml`. */
@@ -66,8 +70,8 @@ export interface Generated {
 }
 
 /**
- * Writes the workflow of every source, `<folder>/<source id>.json`, and the JSON Schema of the config beside
- * the config, and removes the files of sources that left the config. All of that or nothing; a file that is the
+ * Writes the workflow of every source, `<folder>/<source id>.json`, the JSON Schema of the config beside the config,
+ * and that of provider files where the user has own ones; and removes the files of sources that left the config. All of that or nothing; a file that is the
  * same already is not touched. What the user has in a workflow's file, or in an export of it, is kept; where they and
  * the generator changed the same, nothing at all is written, and the conflicts are told.
  *
@@ -82,11 +86,9 @@ export async function generate(options: GenerateOptions = {}): Promise<Generated
   const root = dirname(resolve(configFile));
   const workflows = stampedWorkflows(sources);
   const exports = await readExports(merge, config.project, workflows);
-  const jsonSchema = readCompiled(COMPILED_SCHEMA) ?? configJsonSchema();
-  const schema = { path: SCHEMA_FILE, content: `${JSON.stringify(jsonSchema, null, 2)}\n` };
   const ids = sources.map(({ id }) => id);
   const made = filesOf(config, workflows);
-  const compared = await planWrite(root, [...made, schema]);
+  const compared = await planWrite(root, [...made, ...schemaFiles(configFile)]);
   const merged = workflows.map(({ id, workflow }, index) =>
     mergeFile({
       ...{ project: config.project, source: id, made: workflow, text: made[index]?.content ?? '', force },
@@ -140,6 +142,15 @@ function filesOf(
     path: join(config.workflows, `${id}.json`),
     content: serialise(workflow),
   }));
+}
+
+/** For editors: of the configuration, and of provider files where the user has own ones. */
+function schemaFiles(configFile: string): OutputFile[] {
+  const file = (path: string, schema: unknown) => ({ path, content: `${JSON.stringify(schema, null, 2)}\n` });
+  const config = file(SCHEMA_FILE, readCompiled(COMPILED_SCHEMA) ?? configJsonSchema());
+  if (catalogueOf(configFile).own().length === 0) return [config];
+  const provider = readCompiled(COMPILED_PROVIDER_SCHEMA) ?? providerJsonSchema();
+  return [config, file(PROVIDER_SCHEMA_FILE, provider)];
 }
 
 function stampedWorkflows(sources: ResolvedSource[]): { id: string; workflow: Workflow }[] {

@@ -5,7 +5,8 @@ import { maxIssues } from '../input/yaml.ts';
 import { compileSignature } from '../providers/compile.ts';
 import { type CompiledAnswer, compileAnswers } from '../providers/compile-exchange.ts';
 import type { CompiledSignature } from '../providers/compiled.ts';
-import { type Catalogue, catalogue } from '../providers/load.ts';
+import type { Catalogue } from '../providers/load.ts';
+import { catalogueOf } from '../providers/own.ts';
 import { compileRules, type SourceRules } from '../providers/rules.ts';
 import type { Provider } from '../providers/schema.ts';
 import {
@@ -68,10 +69,13 @@ export interface ResolvedSource extends SourceRow {
 }
 
 /**
- * Joins the configuration with the provider files.
+ * Joins the configuration with the provider files: those that ship, and the user's own beside the configuration.
  * @throws UserError with every issue of all sources at once, each at its line in the configuration.
  */
-export function resolveSources(config: Config, providers: Catalogue = catalogue): ResolvedSource[] {
+export function resolveSources(
+  config: Config,
+  providers: Catalogue = catalogueOf(config.file),
+): ResolvedSource[] {
   return resolveInspected({ config, issues: [], doubtful: new Map() }, providers);
 }
 
@@ -82,7 +86,7 @@ export function resolveSources(config: Config, providers: Catalogue = catalogue)
  */
 export function resolveInspected(
   { config, issues: known, doubtful }: Inspected,
-  providers: Catalogue = catalogue,
+  providers: Catalogue = catalogueOf(config.file),
 ): ResolvedSource[] {
   const issues: Issue[] = [...known];
   const resolved = config.sources.map((source) => {

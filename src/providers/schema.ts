@@ -140,3 +140,9 @@ export type Sample = z.infer<typeof sample>;
 
 /** A provider file that was read; `slug` is the file's name. */
 export type Provider = z.infer<typeof providerSchema> & { slug: string };
+
+/** The JSON Schema (draft-07, as for the configuration) of a provider file, made from the zod schema that checks it. */
+export function providerJsonSchema(): Record<string, unknown> {
+  const { $schema, ...rest } = z.toJSONSchema(providerSchema, { target: 'draft-07', io: 'input' });
+  return { $schema, title: 'Provider file of Oncehook', ...rest };
+}

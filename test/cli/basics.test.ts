@@ -17,7 +17,12 @@ function folderWith(config?: string): string {
 
 test('every verb has a help with an example, --json and --config', async () => {
   const cwd = folderWith('');
-  const names = [...Object.keys(verbs).filter((name) => name !== 'secrets'), 'secrets add', 'secrets list'];
+  const groups = {
+    secrets: ['secrets add', 'secrets list'],
+    providers: ['providers list', 'providers search', 'providers show'],
+  };
+  const single = Object.keys(verbs).filter((name) => !Object.hasOwn(groups, name));
+  const names = [...single, ...Object.values(groups).flat()];
   const helps = await Promise.all(names.map((name) => run([...name.split(' '), '--help'], { cwd })));
   for (const { status, stdout, stderr } of helps) {
     expect([status, stderr]).toEqual([0, '']);
