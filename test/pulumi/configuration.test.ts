@@ -68,6 +68,7 @@ test('sources are what the table holds, and no secret is among them', async () =
       'object',
       'provider',
       'retentionDays',
+      'rules',
       'signature',
       'toleranceSeconds',
       'type',

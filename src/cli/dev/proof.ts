@@ -163,6 +163,7 @@ function standIn(): ResolvedSource | undefined {
         `project: proof\nsources:\n  proof: { provider: ${slug}, secrets: [PROOF_SECRET] }\n`,
         'proof',
       ),
+      catalogue,
     );
     if (source && source.toleranceSeconds !== null && signsWhole(source.signature)) return source;
   }
