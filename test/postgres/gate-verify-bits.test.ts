@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compileSignature } from '../../src/providers/compile.ts';
 import type { CompiledSignature } from '../../src/providers/compiled.ts';
-import { type Signed, sign } from '../../src/providers/sign.ts';
+import type { Signed } from '../../src/providers/sign.ts';
 import { signatureSchema } from '../../src/providers/signature.ts';
 import { type Gate, openGate } from './harness/gate.ts';
 import { type Change, changed, flip } from './harness/gate-changes.ts';
 import { type Part, type Scheme, schemes, URL_SIGNED } from './harness/gate-schemes.ts';
 import { stored } from './harness/gate-signatures.ts';
+import { accepted, signedRequest } from './harness/gate-verdicts.ts';
 
 let gate: Gate;
 beforeAll(async () => {
@@ -15,7 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => gate.database.drop());
 
-const T = 1_760_000_000;
 const changes = fc.array(fc.record({ part: fc.nat(), at: fc.nat(), bit: fc.nat() }), {
   minLength: 300,
   maxLength: 300,
@@ -25,13 +25,13 @@ describe.each(Object.entries(schemes))('%s', (name, scheme) => {
   const id = `s${Object.keys(schemes).indexOf(name)}`;
   const secret = scheme.secret ?? 'top secret';
   const row = stored(scheme.signature, URL_SIGNED);
-  const good = () => request(scheme, row.signature as CompiledSignature, secret);
+  const good = () => signedRequest(scheme, row.signature as CompiledSignature, secret);
   beforeAll(() => gate.addSource(id, row, [secret]));
 
   test('what the signer makes is accepted, and with any change of what is not covered', async () => {
     const fresh = good();
     const free = (scheme.free ?? []).map((part) => changed(fresh, part, { part: 0, at: 3, bit: 1 }));
-    expect(new Set(await accepted(id, [fresh, ...free]))).toEqual(new Set([true]));
+    expect(new Set(await accepted(gate, id, [fresh, ...free]))).toEqual(new Set([true]));
   });
 
   test('one changed bit of what is covered is refused', async () => {
@@ -44,19 +44,13 @@ describe.each(Object.entries(schemes))('%s', (name, scheme) => {
           return made && !same(scheme, fresh, made) ? [made] : [];
         });
         expect(tried.length).toBeGreaterThan(list.length / 3);
-        const verdicts = await accepted(id, tried);
+        const verdicts = await accepted(gate, id, tried);
         expect(tried.filter((_request, index) => verdicts[index])).toEqual([]);
       }),
       { numRuns: 4, endOnFailure: true },
     );
   });
 });
-
-function request(scheme: Scheme, signature: CompiledSignature, secret: string): Signed {
-  const { headers = {}, query = {} } = scheme;
-  const made = sign({ signature, secret, timestamp: T, headers, query, body: Buffer.from(scheme.body) });
-  return { ...made, headers: { ...headers, ...made.headers }, query: { ...query, ...made.query } };
-}
 
 /** The address and the secret are no parts of a request: it is signed anew with other ones. */
 function tampered(
@@ -69,7 +63,7 @@ function tampered(
   if (part !== 'secret' && part !== 'url') return changed(good, part, change);
   const url = part === 'url' ? flip(URL_SIGNED, change) : URL_SIGNED;
   const signature = compileSignature(signatureSchema.parse(scheme.signature), { publicUrl: url });
-  return request(scheme, signature, part === 'secret' ? flip(secret, change) : secret);
+  return signedRequest(scheme, signature, part === 'secret' ? flip(secret, change) : secret);
 }
 
 /** Hexadecimal counts in either case, as does the word Basic; a form may write its bytes in other ways. */
@@ -98,17 +92,3 @@ function foldJson(body: string, fold: (text: string) => string): string {
 }
 
 const text = (body: Uint8Array) => Buffer.from(body).toString('latin1');
-
-async function accepted(id: string, requests: Signed[]): Promise<boolean[]> {
-  const list = requests.map(({ headers, query, body }) => ({
-    headers,
-    query,
-    body: Buffer.from(body).toString('base64'),
-  }));
-  const { verdicts } = await gate.row<{ verdicts: boolean[] }>(
-    `SELECT array_agg(oncehook.verify($1, r -> 'headers', r -> 'query', decode(r ->> 'body', 'base64'), to_timestamp($3)) IS NULL ORDER BY n) AS verdicts
-     FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS x (r, n)`,
-    [id, JSON.stringify(list), T + 5],
-  );
-  return verdicts;
-}
